@@ -1,0 +1,1 @@
+"""The engines, reports and the command line."""

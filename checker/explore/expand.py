@@ -1,0 +1,163 @@
+"""One chunk of states to all their successors, on columns.
+
+`Expander` gathers, per action, the rows in which it is enabled, looks the answers up in `Questions`, and changes the
+packed words by the difference: no state object is ever built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from routeproof.checker.explore.columns import Columns
+from routeproof.checker.explore.keyindex import Ints, Keys
+from routeproof.checker.explore.questions import IMPOSSIBLE, Questions, fault_bit
+from routeproof.model.world import Action
+
+Mask = NDArray[np.bool_]
+
+
+@frozen
+class Successors:
+    """Transitions in action order, then row order: source row, action, packed words of the target."""
+
+    sources: Ints
+    actions: NDArray[np.uint16]
+    words: list[Keys]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+class Expander:
+    """The transition relation of one world."""
+
+    def __init__(self, questions: Questions) -> None:
+        self.q = questions
+        self.actions = questions.world.actions
+        self.nodes = len(questions.locals)
+        self.history = self.nodes + len(questions.queues)
+        self.fired = [np.zeros(0, np.int64) for _ in range(self.nodes)]  # per node: transitions per outcome
+
+    def expand(
+        self, layout: Columns, columns: Sequence[Ints], words: Sequence[Keys], only: Sequence[Mask | None]
+    ) -> tuple[Successors, list[Ints]]:
+        """All successors, and per node the outcomes that led to them. `only[a]`: rows in which action a is explored."""
+        q = self.q
+        control = np.zeros(len(columns[0]), np.int64)
+        for link in range(len(q.queues)):
+            control += q.control[link][columns[self.nodes + link]]
+        sources: list[Ints] = []
+        actions: list[NDArray[np.uint16]] = []
+        targets: list[list[Keys]] = []
+        outcomes: list[list[Ints]] = [[] for _ in range(self.nodes)]
+        for action in self.actions:
+            enabled = self.enabled(action, columns)
+            mask = only[action.index]
+            rows = np.flatnonzero(enabled if mask is None else enabled & mask)
+            if not len(rows):
+                continue
+            changed = [word.take(rows) for word in words]
+            answer = self._apply(layout, action, rows, columns, control, changed)
+            if answer is not None:
+                outcomes[q.node_index[action.node]].append(answer)
+            sources.append(rows)
+            actions.append(np.full(len(rows), action.index, np.uint16))
+            targets.append(changed)
+        if not sources:
+            return Successors(np.empty(0, np.int64), np.empty(0, np.uint16), [w[:0] for w in words]), []
+        joined = [np.concatenate([t[w] for t in targets]) for w in range(len(words))]
+        per_node = [np.concatenate(o) if o else np.empty(0, np.int64) for o in outcomes]
+        return Successors(np.concatenate(sources), np.concatenate(actions), joined), per_node
+
+    def enabled(self, action: Action, columns: Sequence[Ints]) -> Mask:
+        """In which rows an action is enabled."""
+        q = self.q
+        if action.operation is not None:
+            return (q.may[columns[self.history]] & action.operation.bit) != 0
+        if action.kind == "deliver":
+            return columns[self.nodes + action.link] != 0
+        budget = (q.budget[columns[self.history]] & fault_bit(action)) != 0
+        if action.kind == "crash":
+            return budget & (columns[q.node_index[action.node]] != 0)
+        rows = np.flatnonzero(budget)
+        if len(rows):
+            queue = columns[self.nodes + action.link][rows]
+            budget[rows] = q.edited[action.index](queue, np.zeros_like(queue)) != IMPOSSIBLE
+        return budget
+
+    def _apply(
+        self,
+        layout: Columns,
+        action: Action,
+        rows: Ints,
+        columns: Sequence[Ints],
+        control: Ints,
+        words: list[Keys],
+    ) -> Ints | None:
+        """Change the words of these rows as the action does; the handler's outcomes, if one ran."""
+        q = self.q
+        busy = control.take(rows)
+        delivered = np.zeros(len(rows), np.int64)
+        message = delivered
+        if action.link >= 0:
+            column = self.nodes + action.link
+            old = columns[column].take(rows)
+            new = q.tail[action.link][old] if action.kind != "duplicate" and action.kind != "reorder" else (
+                q.edited[action.index](old, np.zeros_like(old))
+            )
+            layout.change(words, column, old, new)
+            busy += q.control[action.link][new] - q.control[action.link][old]
+            message = q.head[action.link][old]
+        outcome = None
+        if action.node:
+            node = q.node_index[action.node]
+            local = columns[node].take(rows)
+            outcome = q.handled[action.index](local, message)
+            answers = q.outcomes[node]
+            layout.change(words, node, local, answers.local[outcome])
+            delivered = answers.delivered[outcome]
+            for link, appended in answers.appended.items():
+                busy += self._append(layout, link, appended[outcome], rows, columns, words)
+        event = q.event[action.index](delivered, np.zeros_like(delivered))
+        page = columns[self.history].take(rows)
+        layout.change(words, self.history, page, q.page(page, 2 * event + (busy == 0)))
+        return outcome
+
+    def _append(
+        self, layout: Columns, link: int, appendix: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
+    ) -> Ints:
+        """Append to one queue; by how much the number of queues with control messages grows, per row."""
+        grown = np.zeros(len(rows), np.int64)
+        some = np.flatnonzero(appendix)
+        if not len(some):
+            return grown
+        column = self.nodes + link
+        old = columns[column].take(rows.take(some))
+        new = self.q.appended[link](old, appendix.take(some))
+        word, shift = layout.place[column]
+        words[word][some] += (new - old).view(np.uint64) << shift
+        grown[some] = self.q.control[link][new] - self.q.control[link][old]
+        return grown
+
+    def count(self, outcomes: Sequence[Ints]) -> None:
+        """Count the outcomes of a chunk that is kept."""
+        for node, rows in enumerate(outcomes):
+            size = max(len(self.q.outcomes[node]), len(self.fired[node]))
+            total = np.bincount(rows, minlength=size)
+            total[: len(self.fired[node])] += self.fired[node]
+            self.fired[node] = total
+
+    def rules(self) -> dict[str, int]:
+        """How often each rule fired, over all transitions."""
+        counts: dict[str, int] = {}
+        for i, rule in enumerate(self.q.rules.values):
+            fired = 0
+            for node, times in enumerate(self.fired):
+                masks = self.q.outcomes[node].rules.all[: len(times)]
+                fired += int(times[(masks >> i & 1) == 1].sum())
+            counts[rule] = fired
+        return dict(sorted(counts.items()))

@@ -1,0 +1,127 @@
+"""The explored transition graph: its edges, its runs, and whether it has a cycle.
+
+`Graph` keeps four bytes a transition and eight a state beside the keys. Acyclicity is decided by peeling (Kahn): states
+that nothing unpeeled leads to are taken away, level by level; what is left over contains a cycle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routeproof.checker.explore.keyindex import Ints
+
+
+class Grown:
+    """A growing array, appended to by chunks."""
+
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._data: NDArray[np.generic] = np.empty(1024, dtype)
+        self.size = 0
+
+    def extend(self, values: NDArray[np.generic]) -> None:
+        need = self.size + len(values)
+        if need > len(self._data):
+            grown = np.empty(max(need, len(self._data) * 3 // 2), self._data.dtype)
+            grown[: self.size] = self._data[: self.size]
+            self._data = grown
+        self._data[self.size : need] = values
+        self.size = need
+
+    @property
+    def all(self) -> NDArray[np.generic]:
+        return self._data[: self.size]
+
+    @property
+    def nbytes(self) -> int:
+        return self._data.nbytes
+
+
+class Graph:
+    """States by id, in breadth-first order; state 0 is the initial one."""
+
+    def __init__(self) -> None:
+        self.parent = Grown(np.int32)  # per state: where it was first reached from
+        self.action = Grown(np.uint16)  # per state: and by which action
+        self.degree = Grown(np.uint16)  # per expanded state: how many transitions leave it
+        self.target = Grown(np.int32)  # per transition, by source
+
+    @property
+    def nbytes(self) -> int:
+        return self.parent.nbytes + self.action.nbytes + self.degree.nbytes + self.target.nbytes
+
+    def add_edges(self, sources: Ints, targets: Ints, count: int) -> None:
+        """The transitions of the next `count` states; sources are rows 0..count-1 of that chunk."""
+        order = np.argsort(sources.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
+        self.degree.extend(np.bincount(sources, minlength=count).astype(np.uint16))
+        self.target.extend(targets[order].astype(np.int32))
+
+    def path_to(self, state: int) -> list[int]:
+        """State ids of a shortest run from the initial state."""
+        path = [state]
+        while path[-1]:
+            path.append(int(self.parent.all[path[-1]]))
+        return path[::-1]
+
+    def find_cycle(self) -> list[int] | None:
+        """State ids of a cycle [x, …, x] whose x has the lowest id of any state on a cycle; None if there is none."""
+        left = self._unpeeled()
+        if not left.any():
+            return None
+        successors = self._successors_within(left)
+        for start in sorted(successors):
+            cycle = _shortest_way_back(start, successors)
+            if cycle is not None:
+                return cycle
+        raise AssertionError("what cannot be peeled contains a cycle")
+
+    def _unpeeled(self) -> NDArray[np.bool_]:
+        """States that remain when all that nothing remaining leads to has been taken away."""
+        size = self.parent.size
+        degree = np.zeros(size, np.int64)
+        degree[: self.degree.size] = self.degree.all
+        start = np.cumsum(degree) - degree
+        targets = self.target.all
+        waiting = np.bincount(targets, minlength=size)
+        left = np.ones(size, np.bool_)
+        front = np.flatnonzero(waiting == 0)
+        while len(front):
+            left[front] = False
+            many = degree[front]
+            total = int(many.sum())
+            if not total:
+                break
+            offsets = np.arange(total) - np.repeat(np.cumsum(many) - many, many)
+            reached = targets[np.repeat(start[front], many) + offsets].astype(np.int64)
+            reached.sort()
+            first = np.flatnonzero(np.concatenate([[True], reached[1:] != reached[:-1]]))
+            states = reached[first]
+            waiting[states] -= np.diff(np.append(first, total))
+            front = states[waiting[states] == 0]
+        return left
+
+    def _successors_within(self, left: NDArray[np.bool_]) -> dict[int, list[int]]:
+        degree = self.degree.all.astype(np.int64)
+        start = np.cumsum(degree) - degree
+        rows = np.flatnonzero(left[: len(degree)]).tolist()
+        edges = {s: self.target.all[start[s] : start[s] + degree[s]].tolist() for s in rows}
+        return {s: [t for t in targets if left[t]] for s, targets in edges.items()}
+
+
+def _shortest_way_back(start: int, successors: dict[int, list[int]]) -> list[int] | None:
+    came_from: dict[int, int] = {}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for there in successors.get(here, ()):
+            if there == start:
+                way = [start, here]
+                while way[-1] != start:
+                    way.append(came_from[way[-1]])
+                return way[::-1]
+            if there not in came_from:
+                came_from[there] = here
+                queue.append(there)
+    return None

@@ -1,0 +1,95 @@
+"""Partial-order reduction: where one broker's deliveries are all that matters next, explore only those.
+
+In a state, the deliveries at a broker v are a persistent set when nothing that happens elsewhere can touch what v does
+next. `PartialOrderSearch` picks the lowest such broker and leaves every other action for later. v qualifies where
+
+1. a message waits at v, and no client operation is enabled at v (one can only become enabled by another at v);
+2. every empty link into v stays empty until v acts: behind it no message is queued, on the way there neither, and no
+   operation is enabled;
+3. either no operation is enabled anywhere, or every message at the head of a link into v is a publication.
+
+1 and 2 make the set persistent for brokers and queues: steps at other brokers commute with it. 3 extends that to the
+ghosts: `ready` looks at the control messages of all queues at once, so that handling one of them does not commute with
+a client's operation elsewhere (whether it is quiet in between decides who is ready), while handling a publication
+commutes with everything. No verdict is lost: a step that is put off neither takes back a violation (`delivered` and
+`duplicate` only grow; a lost publication stays lost; tables that disagree in a quiet state are not touched by
+publications, and with a control message waiting no state is quiet) nor is one put off forever, since a reduced graph
+without cycles has none; where it has one, Drains fails and nothing is claimed to hold. Lengths are not kept.
+
+It needs reliable links and brokers: with faults anything may touch any queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.explore.expand import Mask
+from routeproof.checker.explore.keyindex import Ints
+from routeproof.checker.explore.search import Search
+from routeproof.model.history import CONTROL
+from routeproof.model.overlay import Link
+from routeproof.model.world import World
+from routeproof.spec.properties import Property
+
+
+class PartialOrderSearch(Search):
+    """A search that explores a persistent set of deliveries where it finds one."""
+
+    def __init__(self, world: World, properties: Sequence[Property]) -> None:
+        super().__init__(world, properties)
+        if world.instance.faults.any:
+            raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
+        self._operations_at = {
+            n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes
+        }
+        self._delivery = {a.link: a.index for a in world.actions if a.kind == "deliver"}
+        self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}
+
+    def explored(self, columns: Sequence[Ints]) -> Sequence[Mask | None]:
+        world, q, nodes = self.world, self.questions, len(self.world.nodes)
+        may = q.may[columns[-1]]
+        waiting = [columns[nodes + link] != 0 for link in range(len(world.links))]
+        idle = {n: (may & self._operations_at[n]) == 0 for n in world.nodes}
+        over = may == 0
+        control = [self._control_first(link, columns[nodes + link]) for link in range(len(world.links))]
+
+        @lru_cache(maxsize=None)
+        def dead(link: Link) -> Mask:
+            """Nothing will come over this link unless its far end acts."""
+            near, far = link
+            there, back = world.link_index[link], world.link_index[far, near]
+            mask: Mask = idle[near] & ~waiting[there] & ~waiting[back]
+            for other in world.instance.overlay.neighbours(near):
+                if other != far:
+                    mask = mask & dead((other, near))
+            return mask
+
+        chosen = np.zeros(len(may), np.bool_)
+        only: list[Mask | None] = [None] * len(world.actions)
+        picks: list[tuple[int, Mask]] = []
+        for node in world.nodes:
+            able = idle[node] & ~chosen & np.logical_or.reduce([waiting[i] for i in self._into[node]] or [~idle[node]])
+            for link in self._into[node]:
+                able &= waiting[link] | dead(world.links[link])
+                able &= over | ~control[link]
+            if able.any():
+                picks.append((node, able))
+                chosen |= able
+        for action in world.actions:
+            mask = ~chosen
+            for node, able in picks:
+                if action.kind == "deliver" and action.node == node:
+                    mask = mask | able
+            only[action.index] = mask
+        return only
+
+    def _control_first(self, link: int, queue: Ints) -> Mask:
+        """Where the message at the head of a link is a control message."""
+        q = self.questions
+        heads = q.messages[link].values
+        control = np.array([bool(self.world.ledger.tag(m) & CONTROL) for m in heads] + [False])
+        return control[q.head[link][queue]]

@@ -1,0 +1,93 @@
+"""The state machine that Hypothesis drives: the ways to push a world on.
+
+`Machine` is one example. Hypothesis draws its world and what happens next and, once something is wrong, finds out what
+can be left out. The rules are total: where one has nothing to do, it does the next best thing. Hypothesis switches rules
+off at random for a whole example, and so every subset of them is a way to schedule: without `drain` everything overtakes
+everything, with `drain` alone each operation meets a network at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from routeproof.checker.fuzz.walk import ORDERS, Violated, Walk
+from routeproof.model.world import Action, World
+
+# Taken modulo what there is to choose from. 0, the first of it, is the simplest.
+_NUMBER = st.integers(0, 99)
+_ORDER = st.sampled_from(list(ORDERS))
+
+
+class Machine(RuleBasedStateMachine):
+    """One example: a world, drawn from `worlds`, and a run in it that `set_out` begins."""
+
+    def __init__(self, worlds: st.SearchStrategy[World], set_out: Callable[[World], Walk]) -> None:
+        super().__init__()
+        self.worlds = worlds
+        self.set_out = set_out
+        self.found = False
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        self.walk = self.set_out(data.draw(self.worlds))
+
+    @rule(number=_NUMBER)
+    def operate(self, number: int) -> None:
+        """A client does something."""
+        self._take(number, self.walk.possible_operations() or self.walk.waiting())
+
+    @rule(number=_NUMBER)
+    def deliver(self, number: int) -> None:
+        """A broker handles one message."""
+        self._take(number, self.walk.waiting() or self.walk.possible_operations())
+
+    @rule(number=_NUMBER)
+    def burst(self, number: int) -> None:
+        """A broker handles everything that is waiting on one link."""
+        waiting = self.walk.waiting()
+        if waiting:
+            link = waiting[number % len(waiting)]
+            self._take(0, [link], times=len(self.walk.state.queues[link.link]))
+        else:
+            self.operate(number)
+
+    @rule(order=_ORDER)
+    def drain(self, order: str) -> None:
+        """Everybody is silent until the network is at rest, which is where most properties speak."""
+        if not self.walk.waiting():
+            self.operate(0)
+        self._drain(order)
+
+    def teardown(self) -> None:
+        """Every run ends at rest: what was lost shows when nothing is on its way any more."""
+        if not self.found and hasattr(self, "walk"):
+            self._drain("first")
+
+    def _take(self, number: int, actions: Sequence[Action], times: int = 1) -> None:
+        if not actions:
+            return  # all is done: nothing can happen any more
+        try:
+            for _ in range(times):
+                self.walk.take(actions[number % len(actions)])
+        except Violated:
+            self.found = True
+            raise
+
+    def _drain(self, order: str) -> None:
+        try:
+            self.walk.drain(order)
+        except Violated:
+            self.found = True
+            raise
+
+
+class FaultyMachine(Machine):
+    """The same where the instance lets links and brokers fail."""
+
+    @rule(number=_NUMBER)
+    def fail(self, number: int) -> None:
+        """A link loses, doubles or swaps messages, or a broker forgets everything."""
+        self._take(number, self.walk.possible_mishaps() or self.walk.waiting() or self.walk.possible_operations())

@@ -1,0 +1,54 @@
+"""What an engine answers: a `Result` with one `Finding` a property.
+
+Three values: holds, fails, unknown. A limit that was reached is never "holds", and the bounds stand beside the verdict.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import Factory, frozen
+
+Verdict = Literal["holds", "fails", "unknown"]
+
+
+@frozen
+class Finding:
+    """The verdict on one property. `run` is a shortest run to a violation (or, of a `sometimes`, to a witness)."""
+
+    property: str
+    kind: Literal["always", "sometimes"]
+    verdict: Verdict
+    exercised: int = 0
+    run: tuple[str, ...] | None = None
+    """Labels of the actions from the initial state: a replay token."""
+    why: str = ""
+    """What is wrong at the end of the run."""
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict == "fails"
+
+
+@frozen
+class Result:
+    """One instance under one policy, by one engine."""
+
+    instance: str
+    protocol: str
+    policy: str
+    mutant: str | None
+    engine: str
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    seconds: float
+    findings: dict[str, Finding]
+    rules: dict[str, int] = Factory(dict)
+    """How often each rule fired, by transitions (explorer) or steps (fuzzer)."""
+    stored: int = 0
+    """States kept; fewer than `states` under a symmetry reduction."""
+    reduction: tuple[str, ...] = ()
+    limit: str = ""
+    """Which limit was reached first; empty when complete."""

@@ -1,0 +1,1 @@
+"""The vocabulary, and the protocols as pure functions over frozen values."""

@@ -1,0 +1,38 @@
+"""Filters: what a subscription asks for and what an advertisement promises.
+
+Two algebras stand behind the one interface `Filter`. `EventSet` is a set of event numbers, for small instances that are
+explored exhaustively. A predicate filter is a conjunction of predicates over attributes, read by a `Dialect`, so that a
+broker is judged by the language it implements:
+
+    large = STRICT.parse([["class", "=", "STOCK"], ["volume", ">", 1000]])
+    large.matches(STRICT.event({"class": "STOCK", "volume": 2000}))
+
+In both, `matches`, `covers` and `overlaps` are exact, and equal filters are those that match the same events.
+`spec/filters.md` is the normative text; the rule ids `FLT-n` in comments are its.
+"""
+
+from routeproof.model.filters.attributes import Attributes, Number, Value
+from routeproof.model.filters.dialects import DIALECTS, dialect
+from routeproof.model.filters.event_set import EVENTS, EventSet
+from routeproof.model.filters.interface import Dialect, Event, Filter, FilterError
+from routeproof.model.filters.predicate_dialect import PredicateDialect
+from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
+from routeproof.model.filters.strict import STRICT
+
+__all__ = [
+    "DIALECTS",
+    "EVENTS",
+    "STRICT",
+    "Attributes",
+    "Dialect",
+    "Event",
+    "EventSet",
+    "Filter",
+    "FilterError",
+    "Number",
+    "Predicate",
+    "PredicateDialect",
+    "PredicateFilter",
+    "Value",
+    "dialect",
+]

@@ -1,0 +1,93 @@
+"""A dialect of predicate filters: everything but what its operators mean.
+
+To add one, write a module with a function from an operator and its constant to a `ValueSet`, and one object:
+
+    MINE = PredicateDialect("mine", meaning)
+
+then list the object in `dialects`. `strict` is the example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import TypeAlias
+
+from attrs import frozen
+
+from routeproof.model.filters.attributes import Attributes, Value
+from routeproof.model.filters.interface import FilterError
+from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
+from routeproof.model.filters.reading import read_attributes, read_predicates
+from routeproof.model.filters.value_set import ANYTHING, ValueSet
+from routeproof.model.filters.wording import named
+
+Meaning: TypeAlias = Callable[[str, Value | None], ValueSet]
+"""The values that an operator with a constant (or without: None) lets through; `FilterError` where there is none."""
+
+Condition: TypeAlias = tuple[Predicate, ValueSet]
+
+
+def as_it_is(value: Value) -> Value:
+    return value
+
+
+@frozen
+class PredicateDialect:
+    """`reading` is what the dialect makes of a value, in events and in constants alike, before it is compared."""
+
+    name: str
+    meaning: Meaning
+    reading: Callable[[Value], Value] = as_it_is
+
+    def parse(self, raw: object) -> PredicateFilter:
+        by_attribute: dict[str, list[Condition]] = {}
+        for number, predicate in enumerate(read_predicates(raw), start=1):
+            conditions = by_attribute.setdefault(predicate.attribute, [])
+            conditions.append((predicate, self._meaning(number, predicate)))
+        constraints = [(name, _conjunction(by_attribute[name])) for name in sorted(by_attribute)]
+        written = [predicate for name in sorted(by_attribute) for predicate in _once(by_attribute[name])]
+        return PredicateFilter(
+            tuple((name, allowed) for name, allowed in constraints if allowed != ANYTHING), tuple(written)
+        )
+
+    def event(self, raw: object) -> Attributes:
+        return read_attributes(raw, self.reading)
+
+    def _meaning(self, number: int, predicate: Predicate) -> ValueSet:
+        value = predicate.value
+        try:
+            return self.meaning(predicate.operator, None if value is None else self.reading(value))
+        except FilterError as error:
+            raise FilterError(f"predicate {number}: {error}") from None
+
+
+def _conjunction(conditions: list[Condition]) -> ValueSet:
+    allowed = _intersection(conditions)
+    if allowed.is_empty:  # FLT-5
+        core = [predicate for predicate, _ in _conflict(conditions)]
+        wanted = " and ".join(predicate.condition for predicate in core)
+        raise FilterError(f"the filter matches nothing: {named(core[0].attribute)} cannot be {wanted}")
+    return allowed
+
+
+def _intersection(conditions: Iterable[Condition]) -> ValueSet:
+    return reduce(ValueSet.intersect, (allowed for _, allowed in conditions), ANYTHING)
+
+
+def _conflict(conditions: list[Condition]) -> list[Condition]:
+    """Conditions that no value meets together, though any of them left out it would: what to show the author."""
+    core = conditions
+    for condition in conditions:
+        rest = [other for other in core if other is not condition]
+        if _intersection(rest).is_empty:
+            core = rest
+    return core
+
+
+def _once(conditions: list[Condition]) -> list[Predicate]:
+    # With its type: to Python, the constants True and 1 are equal.
+    first: dict[tuple[str, bool, Value | None], Predicate] = {}
+    for each, _ in conditions:
+        first.setdefault((each.operator, isinstance(each.constant, bool), each.value), each)
+    return list(first.values())

@@ -1,0 +1,193 @@
+"""Ghosts: the history that properties speak of.
+
+`Ledger` keeps the books of one instance: what clients have done, what was delivered, who is ready, what is owed.
+`History` is the page of one state. Brokers never see it. The definitions are those of `spec/routing.md`, section
+"Ghosts"; pairs are numbered, and a set of pairs is an integer mask, because an explorer meets millions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from attrs import evolve, field, frozen
+
+from routeproof.model.instance import Faults, Instance
+from routeproof.model.messages import (
+    Advertise,
+    Deliver,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+    is_control,
+)
+from routeproof.model.overlay import Node
+
+CONTROL = 1
+"""The tag of a queue that holds a control message; publication number i has the tag 2 << i."""
+
+
+@frozen(cache_hash=True)
+class History:
+    """`done`: operations; `delivered`, `owed`: pairs (publication, subscription); `ready`: (subscription, advertisement)."""
+
+    done: int = 0
+    delivered: int = 0
+    duplicate: bool = False
+    ready: int = 0
+    owed: int = 0
+    faults: Faults = Faults()
+
+
+@frozen
+class Operation:
+    """Something that a client does once: a message to its home broker, possible after `after` and not after `until`."""
+
+    index: int
+    label: str
+    node: Node
+    message: Hashable
+    after: int = 0
+    until: int = 0
+
+    @property
+    def bit(self) -> int:
+        return 1 << self.index
+
+
+@frozen
+class Ledger:
+    """The books of one instance."""
+
+    instance: Instance
+    operations: tuple[Operation, ...] = field(init=False)
+    _subscribe: tuple[int, ...] = field(init=False)
+    _unsubscribe: tuple[int, ...] = field(init=False)
+    _advertise: tuple[int, ...] = field(init=False)
+    _unadvertise: tuple[int, ...] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        operations = _operations(self.instance)
+        object.__setattr__(self, "operations", operations)
+        bits = {(type(o.message), _subject(o.message)): o.bit for o in operations}
+        for name, kind, items in (
+            ("_subscribe", Subscribe, self.instance.subscriptions),
+            ("_unsubscribe", Unsubscribe, self.instance.subscriptions),
+            ("_advertise", Advertise, self.instance.advertisements),
+            ("_unadvertise", Unadvertise, self.instance.advertisements),
+        ):
+            object.__setattr__(self, name, tuple(bits.get((kind, item.id), 0) for item in items))
+
+    def initial(self) -> History:
+        return History(faults=self.instance.faults)
+
+    def enabled(self, history: History, operation: Operation) -> bool:
+        done = history.done
+        return not done & (operation.bit | operation.until) and done & operation.after == operation.after
+
+    def after(
+        self, history: History, operation: Operation | None, deliveries: Iterable[Deliver], quiet: bool
+    ) -> History:
+        """The page after a step. `quiet`: no queue holds a control message once the step is done."""
+        done, owed, delivered, duplicate = history.done, history.owed, history.delivered, history.duplicate
+        if operation is not None:
+            done |= operation.bit
+            if isinstance(operation.message, Publish):
+                owed |= self._owed_by(operation.message, history.ready)
+            elif isinstance(operation.message, Unsubscribe):
+                owed &= ~self._all_of(operation.message.subscription)
+        for delivery in deliveries:
+            pair = self.pair(delivery.publication.rank, delivery.subscription.rank)
+            duplicate = duplicate or bool(delivered & pair)
+            delivered |= pair
+        active = self._active_pairs(done)
+        ready = active if quiet else history.ready & active
+        return History(done, delivered, duplicate, ready, owed, history.faults)
+
+    def spend(self, history: History, fault: str) -> History:
+        """One fault of this kind fewer may happen from now on."""
+        left = {fault: getattr(history.faults, fault) - 1}
+        return evolve(history, faults=evolve(history.faults, **left))
+
+    def pair(self, publication: int, subscription: int) -> int:
+        """The mask of one (publication, subscription)."""
+        return 1 << (publication * len(self.instance.subscriptions) + subscription)
+
+    def pairs(self, mask: int) -> list[tuple[int, int]]:
+        """The (publication, subscription) ranks in a mask."""
+        width = len(self.instance.subscriptions)
+        return [divmod(i, width) for i in range(mask.bit_length()) if mask >> i & 1]
+
+    def tag(self, message: Hashable) -> int:
+        """What a queue holding this message is known to hold."""
+        if isinstance(message, Publish):
+            return 2 << message.publication.rank
+        return CONTROL if is_control(message) else 0
+
+    def active_subscriptions(self, done: int) -> list[bool]:
+        """Per subscription: subscribed and not unsubscribed."""
+        return [bool(done & on) and not done & off for on, off in zip(self._subscribe, self._unsubscribe, strict=True)]
+
+    def active_advertisements(self, done: int) -> list[bool]:
+        """Per advertisement: advertised and not unadvertised."""
+        return [bool(done & on) and not done & off for on, off in zip(self._advertise, self._unadvertise, strict=True)]
+
+    def _active_pairs(self, done: int) -> int:
+        """All overlapping pairs of an active subscription and an active advertisement."""
+        subs, advs = self.active_subscriptions(done), self.active_advertisements(done)
+        mask = 0
+        for s in self.instance.subscriptions:
+            for a in self.instance.advertisements:
+                if subs[s.rank] and advs[a.rank] and s.filter.overlaps(a.filter):
+                    mask |= 1 << (s.rank * len(advs) + a.rank)
+        return mask
+
+    def _owed_by(self, publish: Publish, ready: int) -> int:
+        p, advs = publish.publication, self.instance.advertisements
+        a = next(a for a in advs if a.id == p.of)
+        owed = 0
+        for s in self.instance.subscriptions:
+            if ready >> (s.rank * len(advs) + a.rank) & 1 and s.filter.matches(p.event):
+                owed |= self.pair(p.rank, s.rank)
+        return owed
+
+    def _all_of(self, s: Subscription) -> int:
+        return sum(self.pair(p.rank, s.rank) for p in self.instance.publications)
+
+
+def _operations(instance: Instance) -> tuple[Operation, ...]:
+    """In the order in which engines number them: as listed, withdrawals after everything that comes first."""
+    rows: list[tuple[str, Node, Hashable, str, str]] = []
+    for a in instance.advertisers:
+        rows.append((f"advertise({a.advertisement.id})", a.at, Advertise(a.advertisement), "", ""))
+    for s in instance.subscribers:
+        rows.append((f"subscribe({s.subscription.id})", s.at, Subscribe(s.subscription), "", ""))
+    for p in instance.publications:
+        home = instance.advertiser_of(p).at
+        until = f"unadvertise({p.of})"
+        rows.append((f"publish({p.id})", home, Publish(p), f"advertise({p.of})", until))
+    for s in instance.subscribers:
+        if s.unsubscribes:
+            name = s.subscription.id
+            rows.append((f"unsubscribe({name})", s.at, Unsubscribe(s.subscription), f"subscribe({name})", ""))
+    for a in instance.advertisers:
+        if a.unadvertises:
+            name = a.advertisement.id
+            rows.append((f"unadvertise({name})", a.at, Unadvertise(a.advertisement), f"advertise({name})", ""))
+    bit = {label: 1 << i for i, (label, *_) in enumerate(rows)}
+    return tuple(
+        Operation(i, label, node, message, bit.get(after, 0), bit.get(until, 0))
+        for i, (label, node, message, after, until) in enumerate(rows)
+    )
+
+
+def _subject(message: Hashable) -> str:
+    match message:
+        case Advertise(x) | Unadvertise(x):
+            return x.id
+        case Subscribe(x) | Unsubscribe(x):
+            return x.id
+        case Publish(p):
+            return p.id
+    raise TypeError(f"no client does {message!r}")

@@ -1,0 +1,63 @@
+"""A broker's tables: what it has heard of, from where, and what it has told whom.
+
+`Tables` is a frozen value with entries in id order, so that equal knowledge is an equal value however it was come by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from attrs import evolve, frozen
+
+from routeproof.model.messages import Advertisement, Subscription
+from routeproof.model.overlay import Node
+
+T = TypeVar("T", Advertisement, Subscription)
+
+
+@frozen(cache_hash=True)
+class Tables:
+    """`advs` and `subs`: entry and where it came from. `sent`: per neighbour, what was forwarded and not retracted."""
+
+    advs: tuple[tuple[Advertisement, Node], ...] = ()
+    subs: tuple[tuple[Subscription, Node], ...] = ()
+    sent: tuple[tuple[Node, tuple[Subscription, ...]], ...] = ()
+
+    def adv_from(self, advertisement: Advertisement) -> Node | None:
+        """Where it came from; None when unknown."""
+        return next((x for a, x in self.advs if a == advertisement), None)
+
+    def sub_from(self, subscription: Subscription) -> Node | None:
+        """Where it came from; None when unknown."""
+        return next((x for s, x in self.subs if s == subscription), None)
+
+    def sent_to(self, neighbour: Node) -> tuple[Subscription, ...]:
+        return next((subs for n, subs in self.sent if n == neighbour), ())
+
+    def with_adv(self, advertisement: Advertisement, sender: Node) -> Tables:
+        return evolve(self, advs=_with(self.advs, advertisement, sender))
+
+    def without_adv(self, advertisement: Advertisement) -> Tables:
+        return evolve(self, advs=tuple(e for e in self.advs if e[0] != advertisement))
+
+    def with_sub(self, subscription: Subscription, sender: Node) -> Tables:
+        return evolve(self, subs=_with(self.subs, subscription, sender))
+
+    def without_sub(self, subscription: Subscription) -> Tables:
+        return evolve(self, subs=tuple(e for e in self.subs if e[0] != subscription))
+
+    def with_sent(self, neighbour: Node, subscriptions: Iterable[Subscription]) -> Tables:
+        """Replaces the whole set; a neighbour that was told nothing has no entry."""
+        others = [(n, s) for n, s in self.sent if n != neighbour]
+        told = tuple(sorted(subscriptions, key=by_id))
+        return evolve(self, sent=tuple(sorted([*others, (neighbour, told)] if told else others, key=lambda e: e[0])))
+
+
+def by_id(item: Advertisement | Subscription) -> tuple[int, str]:
+    """The order of ids: as listed in the instance."""
+    return (item.rank, item.id)
+
+
+def _with(entries: tuple[tuple[T, Node], ...], item: T, sender: Node) -> tuple[tuple[T, Node], ...]:
+    return tuple(sorted([*(e for e in entries if e[0] != item), (item, sender)], key=lambda e: by_id(e[0])))

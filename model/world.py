@@ -1,0 +1,196 @@
+"""The world: node handlers on links, clients that act at any moment, and ghosts, as one transition system.
+
+`World` is generic over the protocol. `State` is a frozen value; `World.step` is one transition. Engines that need speed
+use the parts (a handler's answer, an edit of one queue, a page of the ledger) and never build a `State`; everything
+else, the fuzzer, replay and the plain search, goes through `step`, and tests hold the two together.
+
+Assumptions about links and brokers are switches of the instance (`Faults`): with all of them at zero, links are FIFO
+and reliable and brokers never fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+
+from attrs import field, frozen
+
+from routeproof.model.history import CONTROL, History, Ledger, Operation
+from routeproof.model.instance import Instance
+from routeproof.model.messages import Deliver
+from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.protocol import Local, Outcome, Protocol
+
+Queue = tuple[Hashable, ...]
+
+FAULTS = ("loss", "duplicate", "reorder", "crash")
+
+
+@frozen(cache_hash=True)
+class State:
+    """Everything that can matter: every node's local state, every queue, and the history."""
+
+    locals: tuple[Local, ...]
+    queues: tuple[Queue, ...]
+    history: History
+
+
+@frozen
+class Action:
+    """A kind of step that may be possible: a client's operation, a delivery on a link, or a fault.
+
+    `label` is its name in replay tokens and traces, equal on every machine. `node` is where a handler runs or a crash
+    happens; `link` is the position of the queue whose head is taken or that a fault edits.
+    """
+
+    index: int
+    kind: str
+    label: str
+    node: Node = LOCAL
+    link: int = -1
+    operation: Operation | None = None
+
+
+@frozen
+class Step:
+    """A transition with what happened in it."""
+
+    action: Action
+    sender: Node
+    message: Hashable
+    outcome: Outcome
+    state: State
+
+
+@frozen
+class World:
+    """One instance under one protocol."""
+
+    instance: Instance
+    protocol: Protocol
+    policy: str
+    mutant: str | None = None
+    ledger: Ledger = field(init=False)
+
+    @ledger.default
+    def _books(self) -> Ledger:
+        return Ledger(self.instance)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        return self.instance.overlay.brokers
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        return self.instance.overlay.links
+
+    @cached_property
+    def link_index(self) -> dict[Link, int]:
+        return {link: i for i, link in enumerate(self.links)}
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action there is, in the fixed order that makes every result reproducible."""
+        rows: list[tuple[str, str, Node, int, Operation | None]] = [
+            ("operation", o.label, o.node, -1, o) for o in self.ledger.operations
+        ]
+        rows += [("deliver", f"deliver {u}>{v}", v, i, None) for i, (u, v) in enumerate(self.links)]
+        for fault in FAULTS[:3]:
+            if getattr(self.instance.faults, fault):
+                rows += [(fault, f"{fault} {u}>{v}", LOCAL, i, None) for i, (u, v) in enumerate(self.links)]
+        if self.instance.faults.crash:
+            rows += [("crash", f"crash {b}", b, -1, None) for b in self.nodes]
+        return tuple(Action(i, *row) for i, row in enumerate(rows))
+
+    @cached_property
+    def action_named(self) -> dict[str, Action]:
+        return {a.label: a for a in self.actions}
+
+    def initial(self) -> State:
+        return State(
+            tuple(self.protocol.initial(n) for n in self.nodes), ((),) * len(self.links), self.ledger.initial()
+        )
+
+    def enabled(self, state: State, action: Action) -> bool:
+        if action.operation is not None:
+            return self.ledger.enabled(state.history, action.operation)
+        if action.kind == "crash":
+            return state.history.faults.crash > 0 and self._has_tables(state, action.node)
+        possible = edit_queue(action.kind, state.queues[action.link]) is not None
+        return possible and (action.kind == "deliver" or getattr(state.history.faults, action.kind) > 0)
+
+    def steps(self, state: State) -> Iterator[Step]:
+        """Every transition from here, in action order."""
+        return (self.step(state, a) for a in self.actions if self.enabled(state, a))
+
+    def step(self, state: State, action: Action) -> Step:
+        """Take an enabled action."""
+        queues = list(state.queues)
+        sender, message = LOCAL, None
+        if action.operation is not None:
+            message = action.operation.message
+        elif action.link >= 0:
+            edited = edit_queue(action.kind, queues[action.link])
+            assert edited is not None, f"{action.label} is not enabled here"
+            sender, message = self.links[action.link][0], queues[action.link][0]
+            queues[action.link] = edited
+        outcome = self._outcome(state, action, sender, message)
+        locals_ = tuple(
+            outcome.local if n == action.node else old for n, old in zip(self.nodes, state.locals, strict=True)
+        )
+        for receiver, sent in outcome.sends:
+            if receiver != LOCAL:
+                queues[self.link_index[action.node, receiver]] += (sent,)
+        return Step(
+            action, sender, message, outcome, State(locals_, tuple(queues), self._page(state, action, outcome, queues))
+        )
+
+    def _outcome(self, state: State, action: Action, sender: Node, message: Hashable) -> Outcome:
+        if action.kind in ("operation", "deliver"):
+            return self.protocol.handle(action.node, state.locals[self.nodes.index(action.node)], sender, message)
+        if action.kind == "crash":
+            return Outcome(self.protocol.initial(action.node))
+        return Outcome(None)
+
+    def _page(self, state: State, action: Action, outcome: Outcome, queues: list[Queue]) -> History:
+        quiet = not any(self.tags(q) & CONTROL for q in queues)
+        page = self.ledger.after(state.history, action.operation, deliveries(outcome), quiet)
+        return self.ledger.spend(page, action.kind) if action.kind in FAULTS else page
+
+    def _has_tables(self, state: State, node: Node) -> bool:
+        """A crash of a broker that knows nothing is no step."""
+        return state.locals[self.nodes.index(node)] != self.protocol.initial(node)
+
+    def tags(self, queue: Queue) -> int:
+        """What a queue is known to hold: control messages at all, and which publications."""
+        mask = 0
+        for message in queue:
+            mask |= self.ledger.tag(message)
+        return mask
+
+    def in_flight(self, state: State) -> int:
+        """The tags of all queues together."""
+        mask = 0
+        for queue in state.queues:
+            mask |= self.tags(queue)
+        return mask
+
+
+def deliveries(outcome: Outcome) -> tuple[Deliver, ...]:
+    """What an outcome hands to local clients."""
+    return tuple(m for n, m in outcome.sends if n == LOCAL and isinstance(m, Deliver))
+
+
+def edit_queue(kind: str, queue: Queue) -> Queue | None:
+    """What an action leaves of the queue it takes from; None where it cannot happen.
+
+    A lost message is lost at the head: losing it earlier leads to the same states. A copy goes to the tail, since a
+    copy that arrives late is the harmful one, and one that arrives at once is a copy of a lone message.
+    """
+    if kind in ("deliver", "loss"):
+        return queue[1:] if queue else None
+    if kind == "duplicate":
+        return (*queue, queue[0]) if queue else None
+    if kind == "reorder":
+        return (queue[1], queue[0], *queue[2:]) if len(queue) > 1 and queue[0] != queue[1] else None
+    raise ValueError(f"{kind} does not edit a queue")

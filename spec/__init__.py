@@ -1,0 +1,1 @@
+"""What must hold: rules with ids, properties, claims."""

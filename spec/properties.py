@@ -1,0 +1,230 @@
+"""The catalogue of properties: what must hold, each a pure function of a small part of a state.
+
+A property says which part it reads (`scope`), so that an engine can ask once for each distinct part instead of once for
+each state. Its answer is `None` where it says nothing (not exercised), `OK`, or a sentence that says what is wrong.
+
+`PROPERTIES` lists them in the order of `spec/routing.md`. To add one, write the function, add the row, and give it a
+mutant that it catches (CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from attrs import frozen
+
+from routeproof.model.history import History, Ledger
+from routeproof.model.instance import POLICIES
+from routeproof.model.messages import Subscription
+from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.tables import Tables, by_id
+
+OK = ""
+Answer = str | None
+
+Scope = Literal["history", "flight", "node", "link", "graph"]
+"""What a property reads.
+
+history  f(ledger, history)                          in every state
+flight   f(ledger, history, tags of all queues)      in every state
+node     f(ledger, node, tables, done)               where no queue holds a control message
+link     f(ledger, link, tables, tables)             where no queue holds a control message
+graph    nothing: the engine knows (Drains)
+"""
+
+
+@frozen
+class Property:
+    """`always` must hold in every state; `sometimes` must hold in one, and is a warning where it does not."""
+
+    id: str
+    kind: Literal["always", "sometimes"]
+    scope: Scope
+    policies: tuple[str, ...]
+    about: str
+    evaluate: Callable[..., Answer]
+
+
+COVERING = ("active", "lazy", "packing")
+CLEANED = ("active", "packing")
+"""Policies under which a newly covered subscription is withdrawn where it went (COV-4)."""
+
+
+# -- in every state ----------------------------------------------------------------------------------------------------
+
+
+def no_lost_delivery(ledger: Ledger, history: History, tags: int) -> Answer:
+    """Every p of which no copy is left in a queue has reached everyone to whom it is owed."""
+    settled = [(p, s) for p, s in ledger.pairs(history.owed) if not tags >> (p + 1) & 1]
+    lost = [(p, s) for p, s in settled if not history.delivered & ledger.pair(p, s)]
+    if lost:
+        return f"{_pair(ledger, lost[0])} is owed, not delivered, and no copy of it is left"
+    return OK if settled else None
+
+
+def no_duplicate(ledger: Ledger, history: History) -> Answer:
+    """No client receives the same publication for the same subscription twice."""
+    if history.duplicate:
+        return "a publication was delivered twice for one subscription"
+    return OK if history.delivered else None
+
+
+def precise(ledger: Ledger, history: History) -> Answer:
+    """Every delivery matches."""
+    for p, s in ledger.pairs(history.delivered):
+        if not ledger.instance.subscriptions[s].filter.matches(ledger.instance.publications[p].event):
+            return f"{_pair(ledger, (p, s))} was delivered though it does not match"
+    return OK if history.delivered else None
+
+
+# -- where no control message is queued --------------------------------------------------------------------------------
+
+
+def agreement(ledger: Ledger, link: Link, near: Tables, far: Tables) -> Answer:
+    """What `near` has sent to `far` is exactly what `far` has from `near`."""
+    sent = set(near.sent_to(link[1]))
+    held = {s for s, x in far.subs if x == link[0]}
+    for s in sorted(sent ^ held, key=by_id):
+        if s in sent:
+            return f"{link[0]} has sent {s} to {link[1]}, which does not have it from there"
+        return f"{link[1]} has {s} from {link[0]}, which has not sent it"
+    return OK if sent else None
+
+
+def no_residue(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """No table holds what is no longer active."""
+    subs, advs = ledger.active_subscriptions(done), ledger.active_advertisements(done)
+    for s, _ in tables.subs:
+        if not subs[s.rank]:
+            return f"{node} still has subscription {s}, which is not active"
+    for a, _ in tables.advs:
+        if not advs[a.rank]:
+            return f"{node} still has advertisement {a}, which is not active"
+    return OK if tables.subs or tables.advs else None
+
+
+def compact(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """No two subscriptions from one neighbour of which one strictly covers the other."""
+    remote = [(s, x) for s, x in tables.subs if x != LOCAL]
+    pairs = [(t, s, x) for t, x in remote for s, y in remote if x == y and t != s]
+    for t, s, x in pairs:
+        if strictly_covers(t, s):
+            return f"{node} has {t} and {s} from {x} though {t} covers {s}"
+    return OK if pairs else None
+
+
+def propagation_tree(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """PROP-1: a subscription is on exactly the paths from its home to the homes of the advertisements it intersects."""
+    overlay, exercised = ledger.instance.overlay, False
+    for subscriber in _active_subscribers(ledger, done):
+        s, home = subscriber.subscription, subscriber.at
+        ends = _homes_of_intersecting(ledger, s, done)
+        on_tree = node == home or any(node in overlay.path(home, end) for end in ends)
+        expected = overlay.toward(node, home) if on_tree else None
+        exercised = exercised or (on_tree and node != home)
+        if tables.sub_from(s) != expected:
+            return f"{node} has {s} from {tables.sub_from(s)}; its tree from {home} to {ends} wants {expected}"
+    return OK if exercised else None
+
+
+def propagation_path(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """PROP-2: a strictly covered subscription spans a path: each broker passes it on to one neighbour at most."""
+    exercised = False
+    active = _active_subscribers(ledger, done)
+    for subscriber in active:
+        s = subscriber.subscription
+        if not any(strictly_covers(t.subscription, s) for t in active):
+            continue
+        came_from = tables.sub_from(s)
+        if came_from is None:
+            continue
+        if came_from != ledger.instance.overlay.toward(node, subscriber.at):
+            return f"{node} has {s} from {came_from}, which is not the way to its home {subscriber.at}"
+        onward = [n for n, told in tables.sent if s in told]
+        exercised = exercised or bool(onward)
+        if len(onward) > 1:
+            return f"{node} passes the covered subscription {s} on to {onward}: its propagation forks"
+    return OK if exercised else None
+
+
+# -- sometimes ---------------------------------------------------------------------------------------------------------
+
+
+def some_delivery(ledger: Ledger, history: History) -> Answer:
+    """Something is delivered."""
+    return OK if history.delivered else None
+
+
+def some_obligation(ledger: Ledger, history: History) -> Answer:
+    """Some publication is owed to somebody: otherwise no delivery can be lost."""
+    return OK if history.owed else None
+
+
+def some_quenching(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """A broker holds back a subscription that it would send without covering."""
+    for neighbour in ledger.instance.overlay.neighbours(node):
+        there = [a.filter for a, x in tables.advs if x == neighbour]
+        told = tables.sent_to(neighbour)
+        for s, x in tables.subs:
+            if x != neighbour and s not in told and any(f.overlaps(s.filter) for f in there):
+                return OK
+    return None
+
+
+def drains(*_: Any) -> Answer:
+    """The transition graph has no cycle, and every maximal run ends with empty queues."""
+    raise AssertionError("Drains is a property of the whole graph: an engine decides it")
+
+
+def strictly_covers(t: Subscription, s: Subscription) -> bool:
+    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
+
+
+def _active_subscribers(ledger: Ledger, done: int) -> list[Any]:
+    live = ledger.active_subscriptions(done)
+    return [s for s in ledger.instance.subscribers if live[s.subscription.rank]]
+
+
+def _homes_of_intersecting(ledger: Ledger, s: Subscription, done: int) -> list[Node]:
+    live = ledger.active_advertisements(done)
+    advertisers = [a for a in ledger.instance.advertisers if live[a.advertisement.rank]]
+    return sorted({a.at for a in advertisers if a.advertisement.filter.overlaps(s.filter)})
+
+
+def _pair(ledger: Ledger, pair: tuple[int, int]) -> str:
+    return f"({ledger.instance.publications[pair[0]]}, {ledger.instance.subscriptions[pair[1]]})"
+
+
+def _row(
+    id: str,
+    kind: Literal["always", "sometimes"],
+    scope: Scope,
+    policies: tuple[str, ...],
+    evaluate: Callable[..., Answer],
+) -> Property:
+    return Property(id, kind, scope, policies, " ".join((evaluate.__doc__ or "").split()), evaluate)
+
+
+PROPERTIES: dict[str, Property] = {
+    p.id: p
+    for p in (
+        _row("NoLostDelivery", "always", "flight", POLICIES, no_lost_delivery),
+        _row("NoDuplicate", "always", "history", POLICIES, no_duplicate),
+        _row("Precise", "always", "history", POLICIES, precise),
+        _row("Agreement", "always", "link", POLICIES, agreement),
+        _row("NoResidue", "always", "node", POLICIES, no_residue),
+        _row("Drains", "always", "graph", POLICIES, drains),
+        _row("Compact", "always", "node", CLEANED, compact),
+        _row("PropagationTree", "always", "node", ("none",), propagation_tree),
+        _row("PropagationPath", "always", "node", CLEANED, propagation_path),
+        _row("SomeDelivery", "sometimes", "history", POLICIES, some_delivery),
+        _row("SomeObligation", "sometimes", "history", POLICIES, some_obligation),
+        _row("SomeQuenching", "sometimes", "node", COVERING, some_quenching),
+    )
+}
+
+
+def properties_for(policy: str) -> tuple[Property, ...]:
+    """Those that are meant to hold under a policy."""
+    return tuple(p for p in PROPERTIES.values() if policy in p.policies)

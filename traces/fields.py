@@ -1,0 +1,82 @@
+"""Fields of a JSON object that somebody else wrote: each is there, of its type and of a sane size, or refused.
+
+Every refusal is a `TraceError` that says what was found and what was expected, in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from routeproof.model.filters.wording import quoted, shown
+
+Raw: TypeAlias = Mapping[str, object]
+"""A JSON object as it was read."""
+
+NAME_LENGTH = 256
+"""Characters in a name: a run, a broker, a peer, an id."""
+
+TEXT_LENGTH = 4096
+"""Characters in a sentence: a note, a reason."""
+
+INTEGER = (1 << 63) - 1
+"""The greatest sequence number or time: traces are also stored in columns of 64 bits."""
+
+
+class TraceError(ValueError):
+    """A trace, a line or a field that cannot be read."""
+
+
+def table(what: str, raw: object) -> Raw:
+    if not isinstance(raw, dict):
+        raise TraceError(f"{what}: found {shown(raw)}; expected an object")
+    return raw
+
+
+def name(raw: Raw, key: str, default: str | None = None) -> str:
+    """A name; `default` where it is left out, refused where there is none."""
+    return _string(raw, key, default, NAME_LENGTH)
+
+
+def text(raw: Raw, key: str) -> str:
+    """A sentence; empty where it is left out."""
+    return _string(raw, key, "", TEXT_LENGTH) if key in raw else ""
+
+
+def _string(raw: Raw, key: str, default: str | None, longest: int) -> str:
+    value = raw.get(key, default)
+    if value is None and key not in raw:
+        raise TraceError(f"{quoted(key)} is missing; expected a string")
+    if not isinstance(value, str):
+        raise TraceError(f"{quoted(key)}: found {shown(value)}; expected a string")
+    if len(value) > longest:
+        raise TraceError(f"{quoted(key)}: found {len(value)} characters; expected at most {longest}")
+    if not value and default is None:
+        raise TraceError(f"{quoted(key)}: found an empty string; expected a name")
+    return value
+
+
+def integer(raw: Raw, key: str) -> int:
+    if key not in raw:
+        raise TraceError(f"{quoted(key)} is missing; expected a whole number")
+    value = raw[key]
+    if type(value) is not int or not 0 <= value <= INTEGER:
+        raise TraceError(f"{quoted(key)}: found {shown(value)}; expected a whole number from 0 to 2^63 - 1")
+    return value
+
+
+def items(raw: Raw, key: str, most: int) -> list[object]:
+    """A list; refused where it is left out."""
+    if key not in raw:
+        raise TraceError(f"{quoted(key)} is missing; expected a list")
+    value = raw[key]
+    if not isinstance(value, list):
+        raise TraceError(f"{quoted(key)}: found {shown(value)}; expected a list")
+    if len(value) > most:
+        raise TraceError(f"{quoted(key)}: found {len(value)} entries; expected at most {most}")
+    return value
+
+
+def names(raw: Raw, key: str, most: int) -> tuple[str, ...]:
+    """A list of names."""
+    return tuple(name({key: each}, key) for each in items(raw, key, most))
