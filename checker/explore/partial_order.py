@@ -6,12 +6,12 @@ next. `PartialOrderSearch` picks the lowest such broker and leaves every other a
 1. a message waits at v, and no client operation is enabled at v (one can only become enabled by another at v);
 2. every empty link into v stays empty until v acts: behind it no message is queued, on the way there neither, and no
    operation is enabled;
-3. either no operation is enabled anywhere, or every message at the head of a link into v is a publication.
+3. either nothing is left to publish, or every message at the head of a link into v is a publication.
 
 1 and 2 make the set persistent for brokers and queues: steps at other brokers commute with it. 3 extends that to the
 ghosts: `ready` looks at the control messages of all queues at once, so that handling one of them does not commute with
-a client's operation elsewhere (whether it is quiet in between decides who is ready), while handling a publication
-commutes with everything. No verdict is lost: a step that is put off neither takes back a violation (`delivered` and
+a client's operation elsewhere (whether it is quiet in between decides who is ready). That matters only to publications
+still to come, which owe by it; handling a publication commutes with everything. No verdict is lost: a step that is put off neither takes back a violation (`delivered` and
 `duplicate` only grow; a lost publication stays lost; tables that disagree in a quiet state are not touched by
 publications, and with a control message waiting no state is quiet) nor is one put off forever, since a reduced graph
 without cycles has none; where it has one, Drains fails and nothing is claimed to hold. Lengths are not kept.
@@ -29,8 +29,10 @@ import numpy as np
 from routeproof.checker.errors import UsageError
 from routeproof.checker.explore.expand import Mask
 from routeproof.checker.explore.keyindex import Ints
+from routeproof.checker.explore.questions import IMPOSSIBLE
 from routeproof.checker.explore.search import Search
 from routeproof.model.history import CONTROL
+from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link
 from routeproof.model.world import World
 from routeproof.spec.properties import Property
@@ -46,7 +48,7 @@ class PartialOrderSearch(Search):
         self._operations_at = {
             n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes
         }
-        self._delivery = {a.link: a.index for a in world.actions if a.kind == "deliver"}
+        self._publishing = sum(o.bit for o in world.ledger.operations if isinstance(o.message, Publish))
         self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}
 
     def explored(self, columns: Sequence[Ints]) -> Sequence[Mask | None]:
@@ -54,7 +56,7 @@ class PartialOrderSearch(Search):
         may = q.may[columns[-1]]
         waiting = [columns[nodes + link] != 0 for link in range(len(world.links))]
         idle = {n: (may & self._operations_at[n]) == 0 for n in world.nodes}
-        over = may == 0
+        over = (self._left(columns[-1]) & self._publishing) == 0
         control = [self._control_first(link, columns[nodes + link]) for link in range(len(world.links))]
 
         @lru_cache(maxsize=None)
@@ -87,9 +89,20 @@ class PartialOrderSearch(Search):
             only[action.index] = mask
         return only
 
+    def _left(self, history: Ints) -> Ints:
+        """Per row, the operations that may still happen, now or later."""
+        q = self.questions
+        left = ~q.done[history]
+        for o in self.world.ledger.operations:
+            if o.until:  # ruled out for good once that is done
+                left = np.where(q.done[history] & o.until, left & ~o.bit, left)
+        return left
+
     def _control_first(self, link: int, queue: Ints) -> Mask:
         """Where the message at the head of a link is a control message."""
         q = self.questions
         heads = q.messages[link].values
         control = np.array([bool(self.world.ledger.tag(m) & CONTROL) for m in heads] + [False])
-        return control[q.head[link][queue]]
+        head = q.head[link][queue]
+        first: Mask = control[np.where(head == IMPOSSIBLE, len(heads), head)]
+        return first

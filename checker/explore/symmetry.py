@@ -99,7 +99,7 @@ def _complete(instance: Instance, node: dict[Node, Node], event: dict[int, int])
     """The renaming of ids that goes with these brokers and events; equal ones keep their order."""
 
     def filter_of(f: Hashable) -> Hashable:
-        return EventSet.of(event[e] for e in f.to_json()) if isinstance(f, EventSet) else f
+        return EventSet.of([event[e] for e in f.to_json()]) if isinstance(f, EventSet) else f
 
     adv = _match(
         [(a.at, a.advertisement.filter, a.unadvertises) for a in instance.advertisers],

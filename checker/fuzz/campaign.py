@@ -25,7 +25,7 @@ from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
 
 
-class OutOfTime(BaseException):
+class OutOfTime(KeyboardInterrupt):
     """Leaves Hypothesis at once: not an `Exception`, which it would take for a failing example."""
 
 

@@ -1,0 +1,72 @@
+"""What the header of a counterexample says beyond that of any trace: enough to make its run happen again."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from routeproof.checker.errors import UsageError, unknown
+from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.instance_file import InstanceError, parse_instance
+from routeproof.model.protocols import world as world_of
+from routeproof.model.routing_mutants import MUTANTS
+from routeproof.model.world import World
+from routeproof.spec.properties import PROPERTIES, Property
+from routeproof.traces import Header, TraceError
+from routeproof.traces.fields import Raw, name, names, table, text
+
+ACTIONS = 10_000
+"""The longest run. The fuzzer's have some hundred steps."""
+
+
+@frozen
+class Counterexample:
+    """A run and what it shows."""
+
+    world: World
+    run: tuple[str, ...]
+    property: Property | None
+    """What the last state is said to break (or, of a `sometimes`, to reach)."""
+    why: str = ""
+
+
+def is_counterexample(header: Header) -> bool:
+    """Was it written by `checker.record`? Any other trace has events only."""
+    return "instance" in header.more or "actions" in header.more
+
+
+def read_counterexample(header: Header, where: str) -> Counterexample:
+    """The world and the run; `where` names the file in messages."""
+    if not is_counterexample(header):
+        raise UsageError(
+            f"{where}: no counterexample: its header has no instance and no actions; expected a trace written by"
+            " routeproof check --traces"
+        )
+    more = header.more
+    try:
+        instance = parse_instance(table('"instance"', more.get("instance")), f"{where}: instance")
+        world = _world(header, instance)
+        run = names(more, "actions", ACTIONS)
+        named = next((table(f'"{key}"', more[key]) for key in ("violation", "witness") if key in more), None)
+        return Counterexample(world, run, *_named(named))
+    except TraceError as error:
+        raise UsageError(f"{where}: header: {error}") from None
+    except InstanceError as error:
+        raise UsageError(str(error)) from None
+
+
+def _world(header: Header, instance: Instance) -> World:
+    mutant = None if header.more.get("mutant") is None else name(header.more, "mutant")
+    if header.policy not in POLICIES:
+        raise unknown("policy", header.policy, POLICIES)
+    if mutant is not None and mutant not in MUTANTS:
+        raise unknown("mutant", mutant, MUTANTS)
+    return world_of(instance, header.policy, mutant)
+
+
+def _named(raw: Raw | None) -> tuple[Property | None, str]:
+    if raw is None:
+        return None, ""
+    id = name(raw, "property")
+    if id not in PROPERTIES:
+        raise unknown("property", id, PROPERTIES)
+    return PROPERTIES[id], text(raw, "why")
