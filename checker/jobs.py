@@ -9,9 +9,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
@@ -124,7 +126,7 @@ def _run_here(jobs: Sequence[Job], line: ProgressLine) -> list[Result | None]:
     results: list[Result | None] = [None] * len(jobs)
     for i, job in enumerate(jobs):
         try:
-            results[i] = result = run(job, lambda progress, job=job: line.draw(str(job), progress))  # type: ignore[misc]
+            results[i] = result = run(job, partial(line.draw, str(job)))
         except KeyboardInterrupt:
             break
         line.done += 1
@@ -140,16 +142,18 @@ def _run_in_processes(jobs: Sequence[Job], workers: int, line: ProgressLine) -> 
     context = multiprocessing.get_context("spawn")
     news: SimpleQueue[News] | None = context.SimpleQueue() if line.wanted else None
     others = set(multiprocessing.active_children())
+    futures: dict[int, Future[Result]] = {}
     with ProcessPoolExecutor(workers, context, _begin_worker, (news,)) as pool:
         try:
             # The largest first, so that none of them is left to run alone at the end.
-            futures = {i: pool.submit(_run_in_worker, jobs[i]) for i in reversed(range(len(jobs)))}
+            for i in reversed(range(len(jobs))):
+                futures[i] = pool.submit(_run_in_worker, jobs[i])
             _watch(list(futures.values()), news, line)
             return [futures[i].result() for i in range(len(jobs))]
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             _end(set(multiprocessing.active_children()) - others)
-            return [_result_if_there(futures[i]) for i in range(len(jobs))]
+            return [_result_if_there(futures.get(i)) for i in range(len(jobs))]
         except BrokenProcessPool:
             raise Undetermined(
                 "a worker process died, most likely for want of memory; try --workers 1, or --max-states N"
@@ -161,13 +165,13 @@ def _run_in_processes(jobs: Sequence[Job], workers: int, line: ProgressLine) -> 
 
 
 def _watch(futures: list[Future[Result]], news: SimpleQueue[News] | None, line: ProgressLine) -> None:
-    """Until all are done, or one of them failed to answer."""
+    """Until all are done, or one of them could not answer."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=POLL_SECONDS)
         line.done += len(done)
-        if any(future.exception() for future in done):
-            return
+        for future in done:
+            future.result()  # raises here, and now, what went wrong there
         while news is not None and not news.empty():
             line.draw(*news.get())
 
@@ -177,9 +181,9 @@ def _end(processes: set[BaseProcess]) -> None:
         process.terminate()
 
 
-def _result_if_there(future: Future[Result]) -> Result | None:
-    there = future.done() and not future.cancelled() and future.exception() is None
-    return future.result() if there else None
+def _result_if_there(future: Future[Result] | None) -> Result | None:
+    there = future is not None and future.done() and not future.cancelled() and future.exception() is None
+    return future.result() if future is not None and there else None
 
 
 _news: SimpleQueue[News] | None = None
@@ -193,4 +197,12 @@ def _begin_worker(news: SimpleQueue[News] | None) -> None:
 
 
 def _run_in_worker(job: Job) -> Result:
-    return run(job, _Throttled(str(job)))
+    last = 0.0
+
+    def report(progress: Searching) -> None:
+        nonlocal last
+        if _news is not None and time.monotonic() - last >= POLL_SECONDS:
+            last = time.monotonic()
+            _news.put((str(job), progress))
+
+    return run(job, report)

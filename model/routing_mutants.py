@@ -86,7 +86,7 @@ class NoSettleAfterAdvertise(Routing):
             super().settle(step, neighbour, rule)
 
 
-@mutant("no-settle-after-unadvertise", "RTE-7", ("none",))
+@mutant("no-settle-after-unadvertise", "RTE-7")
 class NoSettleAfterUnadvertise(Routing):
     """Leaves subscriptions where no advertisement lies any more."""
 

@@ -104,6 +104,16 @@ def no_residue(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
     return OK if tables.subs or tables.advs else None
 
 
+def no_stray(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+    """Nothing stays forwarded to where no advertisement that it intersects lies."""
+    for neighbour, told in tables.sent:
+        there = [a.filter for a, x in tables.advs if x == neighbour]
+        for s in told:
+            if not any(f.overlaps(s.filter) for f in there):
+                return f"{node} has sent {s} to {neighbour}, from where no advertisement came that it intersects"
+    return OK if tables.sent else None
+
+
 def compact(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
     """No two subscriptions from one neighbour of which one strictly covers the other."""
     remote = [(s, x) for s, x in tables.subs if x != LOCAL]
@@ -214,6 +224,7 @@ PROPERTIES: dict[str, Property] = {
         _row("Precise", "always", "history", POLICIES, precise),
         _row("Agreement", "always", "link", POLICIES, agreement),
         _row("NoResidue", "always", "node", POLICIES, no_residue),
+        _row("NoStray", "always", "node", POLICIES, no_stray),
         _row("Drains", "always", "graph", POLICIES, drains),
         _row("Compact", "always", "node", CLEANED, compact),
         _row("PropagationTree", "always", "node", ("none",), propagation_tree),

@@ -1,0 +1,190 @@
+"""Shrinking: a smaller instance and a shorter run that show the same thing under the same policy and mutant.
+
+`shrink` takes away whatever `smaller` knows to take away, one thing at a time, as long as the property still fails
+(or, of a `sometimes`, is still reached). The result is minimal in that none of these single cuts can be made any more.
+Nor can any action be left out of its run: where the search of the final instance gets that far, the run is a shortest.
+
+A candidate is first asked with the old run, played as far as it can be: that is cheap and mostly succeeds. Only when
+nothing more can be had that way is a candidate searched, up to `SEARCHED` states; "minimal" means up to that bound.
+Everything is done in a fixed order, so that equal counterexamples shrink to equal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.explore import explore
+from routeproof.checker.monitor import Monitor, exercised
+from routeproof.checker.record import record
+from routeproof.checker.replay import replay_file
+from routeproof.checker.runs import follow
+from routeproof.checker.smaller import smaller
+from routeproof.checker.verdict import Finding
+from routeproof.model.instance import Instance
+from routeproof.model.protocols import world as world_of
+from routeproof.model.world import State, Step, World
+from routeproof.spec.properties import PROPERTIES, Property
+from routeproof.traces import save, to_text
+
+SEARCHED = 20_000
+"""States of a candidate that are searched before it is given up."""
+
+SEARCHED_LAST = 200_000
+"""States of the final instance that are searched for a shortest run."""
+
+DRAINED = 500
+"""Deliveries that are tried once the old run has been played as far as it goes."""
+
+
+def shrink(world: World, finding: Finding) -> tuple[World, Finding]:
+    """A minimal world in which the same property fails, and a run that shows it."""
+    assert finding.run is not None, f"{finding.property} comes with no run"
+    shrinker = _Shrinker(world, PROPERTIES[finding.property])
+    start = evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=())
+    case = shrinker.shortest(shrinker.minimal(_Case(start, finding.run, finding.why)))
+    if case.instance != start:
+        case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.name), about=""))
+    return shrinker.world(case.instance), evolve(finding, run=case.run, why=case.why)
+
+
+def shrink_file(source: Path, target: Path) -> str:
+    """Shrink the counterexample in a file into another file; what came of it, in one line."""
+    replayed = replay_file(source)
+    before = replayed.counterexample
+    if before.property is None:
+        raise UsageError(f"{source}: its header names no violation; there is nothing to keep while shrinking")
+    if replayed.difference is not None:
+        raise UsageError(f"{source}: does not reproduce, so it cannot be shrunk: {replayed.difference}")
+    p = before.property
+    verdict = Finding(p.id, p.kind, "fails" if p.kind == "always" else "holds", 1, before.run, before.why)
+    world, finding = shrink(before.world, verdict)
+    assert finding.run is not None
+    save(target, to_text(record(world, finding.run, finding)), replace=True)
+    then, now = _size(before.world.instance, before.run), _size(world.instance, finding.run)
+    return f"{p.id}: {then} -> {now}: {target}" if then != now else f"{p.id}: already minimal, {now}: {target}"
+
+
+@frozen
+class _Case:
+    """An instance and a run of it that shows what must be kept."""
+
+    instance: Instance
+    run: tuple[str, ...]
+    why: str
+
+
+class _Shrinker:
+    """Shrinks under one policy and one mutant, for one property."""
+
+    def __init__(self, world: World, p: Property) -> None:
+        self.policy, self.mutant, self.property = world.policy, world.mutant, p
+
+    def world(self, instance: Instance) -> World:
+        return world_of(instance, self.policy, self.mutant)
+
+    def minimal(self, case: _Case) -> _Case:
+        """Cut until no single cut is left, the cheap way as long as that works."""
+        while True:
+            after = self._trimmed(self._cut_by_following(case))
+            if after.instance == case.instance:
+                found = self._cut_by_searching(after)
+                if found is None:
+                    return after
+                after = found
+            case = after
+
+    def shortest(self, case: _Case) -> _Case:
+        """The same instance with a shortest run, where the search gets that far."""
+        found = self._searched(case.instance, SEARCHED_LAST)
+        return self._trimmed(found) if found is not None and len(found.run) <= len(case.run) else case
+
+    # -- cuts ----------------------------------------------------------------------------------------------------------
+
+    def _cut_by_following(self, case: _Case) -> _Case:
+        """One pass over all cuts, making each that the old run survives."""
+        cuts, i = list(smaller(case.instance)), 0
+        while i < len(cuts):
+            instance = cuts[i].instance()
+            found = None if instance is None else self._followed(instance, cuts[i].project(case.run))
+            if found is None:
+                i += 1
+            else:  # what is now at i was behind it before
+                case, cuts = found, list(smaller(found.instance))
+        return case
+
+    def _cut_by_searching(self, case: _Case) -> _Case | None:
+        """The first cut after which a search still finds what must be kept."""
+        instances = (cut.instance() for cut in smaller(case.instance))
+        found = (self._searched(each, SEARCHED) for each in instances if each is not None)
+        return next((each for each in found if each is not None), None)
+
+    def _trimmed(self, case: _Case) -> _Case:
+        """Leave actions out, many at once to begin with, until each one that is left is needed."""
+        size = max(1, len(case.run) // 2)
+        while True:
+            before, i = len(case.run), 0
+            while i < len(case.run):
+                found = self._followed(case.instance, case.run[:i] + case.run[i + size :])
+                if found is not None and len(found.run) < len(case.run):
+                    case = found
+                else:
+                    i += size
+            if size == 1 and len(case.run) == before:
+                return case
+            size = max(1, size // 2)
+
+    # -- does it still show? -------------------------------------------------------------------------------------------
+
+    def _followed(self, instance: Instance, run: Sequence[str]) -> _Case | None:
+        """By playing a run as far as it goes, and then delivering what is left in the queues."""
+        world = self.world(instance)
+        monitor = Monitor(world, [self.property])
+        played: list[str] = []
+        if (why := self._shown(monitor, world.initial())) is not None:
+            return _Case(instance, (), why)
+        for step in _followed_and_drained(world, run):
+            played.append(step.action.label)
+            if (why := self._shown(monitor, step.state)) is not None:
+                return _Case(instance, tuple(played), why)
+        return None
+
+    def _shown(self, monitor: Monitor, state: State) -> str | None:
+        """Why this state shows it; None where it does not."""
+        if self.property.kind == "sometimes":
+            return "" if exercised(monitor.world, state, [self.property]) else None
+        return next((why for _, why in monitor.look(state)), None)
+
+    def _searched(self, instance: Instance, limit: int) -> _Case | None:
+        """By exploring, breadth first."""
+        result = explore(self.world(instance), properties=[self.property], max_states=limit, stop_at_first=True)
+        finding = result.findings[self.property.id]
+        return None if finding.run is None else _Case(instance, finding.run, finding.why)
+
+
+def _followed_and_drained(world: World, run: Sequence[str]) -> Iterator[Step]:
+    state = world.initial()
+    for step in follow(world, run):
+        yield step
+        state = step.state
+    deliver = [action for action in world.actions if action.kind == "deliver"]
+    for _ in range(DRAINED):
+        action = next((a for a in deliver if world.enabled(state, a)), None)
+        if action is None:
+            return
+        step = world.step(state, action)
+        yield step
+        state = step.state
+
+
+def _shrunk(name: str) -> str:
+    """It is another instance now, and must not go by the old one's name."""
+    return name if name.endswith("-shrunk") else f"{name[:57]}-shrunk"
+
+
+def _size(instance: Instance, run: Sequence[str]) -> str:
+    ids = len(instance.advertisers) + len(instance.subscribers) + len(instance.publications)
+    return f"{len(run)} steps, {len(instance.overlay.brokers)} brokers, {ids} clients and publications"

@@ -1,0 +1,64 @@
+"""The papers' claims, each with what became of it.
+
+A claim is a hypothesis until it is checked: `verdict` says how it came out and in which scope, and where it breaks
+`trace` names the smallest counterexample in `traces/corpus/`, which a test re-establishes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+
+
+@frozen
+class Claim:
+    """What a paper says, what we read it to mean, and what came out."""
+
+    id: str
+    paper: str
+    says: str
+    reading: str
+    verdict: Literal["holds", "fails", "holds with hypotheses"]
+    scope: str
+    property: str
+    trace: str | None = None
+
+
+CLAIMS: dict[str, Claim] = {
+    c.id: c
+    for c in (
+        Claim(
+            "PROP-1",
+            "000 III-C, 001 III-C",
+            "Without covering the propagation of a subscription is a tree rooted at its subscriber's broker.",
+            "Policy none, where no control message is queued: a broker has s exactly when it lies on a path from the "
+            "home of s to the home of an active advertisement that s intersects, and has it from the side of that home.",
+            "holds",
+            "every shipped instance, all interleavings, with unsubscription and unadvertisement",
+            "PropagationTree",
+        ),
+        Claim(
+            "PROP-2",
+            "000 III-C, 001 III-C",
+            "With covering a covered subscription spans a path.",
+            "Where no control message is queued and another active subscription strictly covers s, each broker passes "
+            "s on to one neighbour at most. Equal filters do not count: of two of them one is a root (COV-10).",
+            "holds with hypotheses",
+            "active and packing: every shipped instance, all interleavings. It needs COV-4, the withdrawal of what is "
+            "newly covered: see PROP-2-lazy",
+            "PropagationPath",
+        ),
+        Claim(
+            "PROP-2-lazy",
+            "000 III-C with V, 001 III-C with V-A2",
+            "Property 2 is stated for covering, of which lazy covering is one form.",
+            "The same property under the policy lazy.",
+            "fails",
+            "lazy: a subscription that arrived before its coverer keeps its whole tree (COV-6), so a covered "
+            "subscription may fork",
+            "PropagationPath",
+            "prop2-under-lazy.jsonl",
+        ),
+    )
+}

@@ -1,0 +1,48 @@
+"""The registry of rules: every id that model, implementation, traces and reports may cite.
+
+`RULES` is the index; the text of a rule is in `spec/<protocol>.md` under its id, and a test holds the two together. Ids
+are those of the papers' catalogue where it has one; rules that the routing core adds continue its numbers.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class Rule:
+    """`fires`: a handler applies it, and coverage counts how often. The others are definitions and assumptions."""
+
+    id: str
+    protocol: str
+    title: str
+    source: str
+    fires: bool = True
+
+
+RULES: dict[str, Rule] = {
+    r.id: r
+    for r in (
+        Rule("RTE-1", "routing", "the overlay is a tree", "000 II, 001 II", fires=False),
+        Rule("RTE-2", "routing", "an advertisement is stored and flooded", "000 II"),
+        Rule("RTE-3", "routing", "a subscription is stored and follows the advertisements it intersects", "000 II"),
+        Rule("RTE-4", "routing", "subscriptions that were waiting follow a late advertisement back", "routing-core"),
+        Rule("RTE-5", "routing", "a publication follows matching subscriptions, once a hop, never back", "000 II"),
+        Rule("RTE-6", "routing", "a withdrawal follows its subscription and removes it", "000 IV"),
+        Rule("RTE-7", "routing", "a withdrawn advertisement is forgotten, and so is what only it drew", "routing-core"),
+        Rule("RTE-8", "routing", "what is known already, or withdrawn from elsewhere, changes nothing", "routing-core"),
+        Rule("COV-1", "routing", "what covering means", "000 II", fires=False),
+        Rule("COV-2", "routing", "a covered subscription is not forwarded", "000 II"),
+        Rule("COV-3", "routing", "what came from a neighbour quenches nothing toward it", "000 V-B"),
+        Rule("COV-4", "routing", "active: a newly covered subscription is withdrawn where it went", "000 II, V"),
+        Rule("COV-6", "routing", "lazy: what was sent stays when something wider follows", "000 V, 001 V-A2"),
+        Rule("COV-7", "routing", "packing: what one step sends to one neighbour travels together", "000 V, 001 V-A2"),
+        Rule("COV-8", "routing", "additions before removals", "000 I, 001 I"),
+        Rule("COV-10", "routing", "among equal filters what was sent goes first, then the lower id", "000 III-A"),
+    )
+}
+
+
+def rules_that_fire(protocol: str) -> tuple[str, ...]:
+    """What a check of every shipped instance must have seen at least once."""
+    return tuple(r.id for r in RULES.values() if r.protocol == protocol and r.fires)
