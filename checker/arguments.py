@@ -9,13 +9,22 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from routeproof.checker.errors import UsageError
 from routeproof.model.suggest import did_you_mean, quoted
 
+WIDTH = 100
+
 MOST = 10**12
 """The largest number that an option takes."""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """As wide as the tables."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24, width=WIDTH)
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +35,7 @@ class Parser(argparse.ArgumentParser):
             prog=f"routeproof {command}",
             description=description,
             epilog=f"examples:\n{examples}" if examples else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
             allow_abbrev=False,
         )
         self.command = command
@@ -77,6 +86,6 @@ def one_of(known: Iterable[str], what: str) -> Callable[[str], str]:
     return read
 
 
-def add_json(parser: argparse.ArgumentParser, **more: Any) -> None:
+def add_json(group: argparse._ActionsContainer) -> None:
     """The option that every command with a report has."""
-    parser.add_argument("--json", metavar="FILE|-", help="write the report as JSON; - is standard output", **more)
+    group.add_argument("--json", metavar="FILE|-", help="write the report as JSON; - is standard output")

@@ -25,7 +25,9 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> UsageError:
     """A name that does not exist, with the nearest that does, or where to see all of them."""
     names = sorted(known)
     near = did_you_mean(word, names)
-    listing = (
-        "" if near else f"; there are: {', '.join(names)}" if len(names) <= 12 else f"; see: routeproof list {kind}s"
-    )
-    return UsageError(f"no {kind} is called {quoted(word)}{near}{listing}")
+    listing = f"there are: {', '.join(names)}" if len(names) <= LISTED else f"see: routeproof list {plural(kind)}"
+    return UsageError(f"no {kind} is called {quoted(word)}{near or '; ' + listing}")
+
+
+def plural(kind: str) -> str:
+    return kind[:-1] + "ies" if kind.endswith("y") else kind + "s"

@@ -17,7 +17,7 @@ from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
 from routeproof.model.suggest import did_you_mean, quoted
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES
+from routeproof.spec.rules import rules_that_fire
 
 BYTES = 1 << 20
 DOTS = 100
@@ -98,9 +98,14 @@ def _refuse_unknown_declarations(instance: Instance, where: str) -> None:
     """`must_reach` and `must_fail` speak of the catalogue, which the model does not know."""
     sometimes = [p.id for p in PROPERTIES.values() if p.kind == "sometimes"]
     always = [p.id for p in PROPERTIES.values() if p.kind == "always"]
-    rules = [r.id for r in RULES.values() if r.protocol == instance.protocol]
+    rules = rules_that_fire(instance.protocol)
     for key, ids, known, expected in (
-        ("must_reach", instance.must_reach, [*sometimes, *rules], f"a rule, or one of {', '.join(sometimes)}"),
+        (
+            "must_reach",
+            instance.must_reach,
+            [*sometimes, *rules],
+            f"a rule that fires, or one of {', '.join(sometimes)}",
+        ),
         ("must_fail", instance.must_fail, always, f"one of {', '.join(always)}"),
     ):
         for number, name in enumerate(ids, start=1):

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from attrs import frozen
 
-from routeproof.checker.errors import Undetermined
+from routeproof.checker.errors import Undetermined, UsageError
 from routeproof.checker.terminal import ProgressLine, Searching
 from routeproof.checker.verdict import Result
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.spec.properties import PROPERTIES, Property, properties_for
+from routeproof.spec.properties import Property, properties_for
 
 POLL_SECONDS = 0.1
 
@@ -103,6 +103,8 @@ def run(job: Job, report: Report) -> Result:
             checkpoint=asked.checkpoint,
             progress=report,
         )
+    except UsageError as error:
+        raise UsageError(f"{job}: {error}") from None
     except MemoryError:
         raise Undetermined(f"out of memory in {job}; a limit (--max-states N) makes the answer a partial one") from None
 
@@ -186,13 +188,13 @@ def _result_if_there(future: Future[Result] | None) -> Result | None:
     return future.result() if future is not None and there else None
 
 
-_news: SimpleQueue[News] | None = None
-"""In a worker: where its news go."""
+_news: list[SimpleQueue[News]] = []
+"""In a worker: where its news go, if anybody wants them."""
 
 
 def _begin_worker(news: SimpleQueue[News] | None) -> None:
-    global _news
-    _news = news
+    if news is not None:
+        _news.append(news)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts everyone; the parent decides for all
 
 
@@ -201,8 +203,8 @@ def _run_in_worker(job: Job) -> Result:
 
     def report(progress: Searching) -> None:
         nonlocal last
-        if _news is not None and time.monotonic() - last >= POLL_SECONDS:
+        if _news and time.monotonic() - last >= POLL_SECONDS:
             last = time.monotonic()
-            _news.put((str(job), progress))
+            _news[0].put((str(job), progress))
 
     return run(job, report)

@@ -7,15 +7,16 @@ what deserves a warning, and the exit code. Reports only write it down.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from routeproof.checker.jobs import Job, Options
 from routeproof.checker.verdict import Finding, Result
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES
+from routeproof.spec.rules import RULES, rules_that_fire
 
 Status = Literal["holds", "fails", "unknown", "declared", "spared", "unreached", "missed"]
 """How a finding counts.
@@ -29,7 +30,7 @@ unreached  a `sometimes` that is never reached here: a warning if that is so in 
 missed     the same, where the instance declares that it is reached: a failure
 """
 
-BAD = frozenset({"fails", "spared", "missed"})
+BAD: tuple[Status, ...] = ("fails", "spared", "missed")
 
 
 @frozen
@@ -47,15 +48,17 @@ class Outcome:
         instance = self.job.instance
         must_fail = instance is not None and finding.property in instance.must_fail
         must_reach = instance is not None and finding.property in instance.must_reach
+        # Declarations are about the protocol as it is meant: with a mutant in its place they excuse, but never accuse.
+        strict = self.job.options.mutant is None
         match finding.kind, finding.verdict:
             case _, "unknown":
                 return "unknown"
             case "always", "holds":
-                return "spared" if must_fail else "holds"
+                return "spared" if must_fail and strict else "holds"
             case "always", "fails":
                 return "declared" if must_fail else "fails"
             case "sometimes", "fails":
-                return "missed" if must_reach else "unreached"
+                return "missed" if must_reach and strict else "unreached"
         return "holds"
 
     def with_status(self, *statuses: Status) -> list[Finding]:
@@ -83,11 +86,18 @@ class Run:
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
     undetermined: tuple[str, ...]
-    """What is open beyond the properties: searches that did not run, declared rules not yet seen."""
+    """What is open beyond the properties: declared rules that did not fire before a limit came."""
+    seconds: float = 0.0
+    """By the clock on the wall."""
+    traces: Mapping[tuple[str, str, str], Path] = Factory(dict)
+    """By instance, policy and property: where its run was written."""
 
     @property
     def interrupted(self) -> bool:
         return any(o.result is None or o.result.limit == "interrupted" for o in self.outcomes)
+
+    def trace_of(self, instance: str, policy: str, subject: str) -> Path | None:
+        return self.traces.get((instance, policy, subject))
 
     @property
     def exit_code(self) -> int:
@@ -97,7 +107,7 @@ class Run:
         return 3 if unknown or self.undetermined else 0
 
 
-def conclude(options: Options, outcomes: Sequence[Outcome], everything: bool) -> Run:
+def conclude(options: Options, outcomes: Sequence[Outcome], everything: bool, seconds: float = 0.0) -> Run:
     """`everything`: all that ships was checked in full, so that a rule that never fired is news."""
     failures = [f for o in outcomes for f in _failures_of(o)]
     open_questions: list[str] = []
@@ -113,7 +123,7 @@ def conclude(options: Options, outcomes: Sequence[Outcome], everything: bool) ->
     warnings += [f"{id} was never exercised: it says nothing about this run" for id in _never_exercised(outcomes)]
     if everything:
         warnings += [f"rule {id} ({RULES[id].title}) never fired" for id in _never_fired(outcomes)]
-    return Run(options, tuple(outcomes), tuple(failures), tuple(warnings), tuple(open_questions))
+    return Run(options, tuple(outcomes), tuple(failures), tuple(warnings), tuple(open_questions), seconds)
 
 
 def _failures_of(outcome: Outcome) -> list[Failure]:
@@ -137,7 +147,7 @@ def _declared_rules(outcomes: list[Outcome]) -> tuple[list[Failure], list[str]]:
     Which rules a policy uses is in their prose, so a run under some of the policies only cannot miss one.
     """
     instance = outcomes[0].job.instance
-    if instance is None:
+    if instance is None or outcomes[0].job.options.mutant is not None:
         return [], []
     results = [o.result for o in outcomes if o.result]
     whole = {r.policy for r in results if r.complete} >= set(instance.policies)
@@ -172,4 +182,4 @@ def _never_exercised(outcomes: Sequence[Outcome]) -> list[str]:
 def _never_fired(outcomes: Sequence[Outcome]) -> list[str]:
     protocols = {o.result.protocol for o in outcomes if o.result}
     fired = {id for o in outcomes if o.result for id, times in o.result.rules.items() if times}
-    return [rule.id for rule in RULES.values() if rule.protocol in protocols and rule.id not in fired]
+    return [id for protocol in sorted(protocols) for id in rules_that_fire(protocol) if id not in fired]

@@ -57,14 +57,14 @@ def replay_file(path: Path) -> Replay:
         trace = read_trace(path)
     except TraceError as error:
         raise UsageError(str(error)) from None
+    if trace.bad:
+        raise UsageError(f"{path}: line {trace.bad[0].number}: {trace.bad[0].reason}")
     return replay_trace(trace, str(path))
 
 
 def replay_trace(trace: Trace, where: str) -> Replay:
     """The same for one that was read; `where` names it in messages."""
     counterexample = read_counterexample(trace.header, where)
-    if trace.bad:
-        raise UsageError(f"{where}: line {trace.bad[0].number}: {trace.bad[0].reason}")
     world, run = counterexample.world, counterexample.run
     monitor = Monitor(world, _judged(counterexample))
     wrong = [tuple(monitor.look(world.initial()))]
@@ -96,7 +96,7 @@ def _other_events(trace: Trace, world: World, run: Iterable[str]) -> Difference 
     header, dialect = read_header(first), dialect_of(trace.header)
     for key in ("protocol", "overlay", "dialect"):
         if (recorded := getattr(trace.header, key)) != (now := getattr(header, key)):
-            return Difference(f"header: {key}", str(recorded), str(now))
+            return Difference(f"header: {key}", _short(recorded), _short(now))
     for number, (wanted, row) in enumerate(zip_longest(trace.events, rest), start=1):
         seen = None if row is None else read_event(row, dialect)
         if wanted != seen:
@@ -130,3 +130,8 @@ def _shown(event: Event | None) -> str:
         return "nothing more"
     about = describe(event.message) if event.message is not None else event.text
     return " ".join(part for part in (str(event.seq), event.broker, event.event, event.peer, about) if part)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -160,6 +160,8 @@ class _Shrinker:
 
     def _searched(self, instance: Instance, limit: int) -> _Case | None:
         """By exploring, breadth first."""
+        if self.property.scope == "link" and not instance.overlay.links:
+            return None  # one broker alone has no neighbour to disagree with
         result = explore(self.world(instance), properties=[self.property], max_states=limit, stop_at_first=True)
         finding = result.findings[self.property.id]
         return None if finding.run is None else _Case(instance, finding.run, finding.why)

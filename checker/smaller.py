@@ -48,7 +48,7 @@ class Cut:
         ends = [self.renamed[int(n)] for n in re.findall(r"\d+", label)]
         if len(ends) == 2 and ends[0] == ends[1]:
             return ""
-        return f"{label.split()[0]} {'>'.join(map(str, ends))}"
+        return f"{label.split(maxsplit=1)[0]} {'>'.join(map(str, ends))}"
 
 
 def smaller(instance: Instance) -> Iterator[Cut]:
@@ -58,8 +58,7 @@ def smaller(instance: Instance) -> Iterator[Cut]:
     yield from _without_brokers(table)
     yield from _without_permissions(table)
     yield from _without_faults(table)
-    yield from _without_events(table)
-    yield from _without_predicates(table)
+    yield from _without_terms(table)
     yield from _without_attributes(table)
 
 
@@ -99,25 +98,45 @@ def _without_faults(table: Table) -> Iterator[Cut]:
             yield Cut(f"with {kind} = {fewer}", {**table, "faults": {**table["faults"], kind: fewer}})
 
 
-def _without_events(table: Table) -> Iterator[Cut]:
-    for kind in ("subscription", "advertisement"):
-        for i, client in enumerate(table[kind]):
-            events = client.get("events", ())
-            for j in range(len(events)):
-                fewer = {**client, "events": events[:j] + events[j + 1 :]}
-                yield Cut(f"with {client['id']} without event {events[j]}", _replaced(table, kind, i, fewer))
+def _without_terms(table: Table) -> Iterator[Cut]:
+    """An event or a predicate less, or a simpler constant.
+
+    In all filters that have it, since two equal ones may have to stay equal; then in each of them alone.
+    """
+    for term, holders in _terms(table):
+        for others in _simpler_terms(term):
+            for chosen in (holders, *([holder] for holder in holders)):
+                edited = table
+                for kind, i in chosen:
+                    edited = _replaced(edited, kind, i, _with_terms(edited[kind][i], term, others))
+                yield Cut(f"with {others} for {term} in {chosen}", edited)
 
 
-def _without_predicates(table: Table) -> Iterator[Cut]:
-    """A predicate less, or a simpler constant in one."""
+def _terms(table: Table) -> list[tuple[Any, list[tuple[str, int]]]]:
+    """Every event number or predicate of a filter, with the clients whose filters have it."""
+    found: list[tuple[Any, list[tuple[str, int]]]] = []
     for kind in ("subscription", "advertisement"):
         for i, client in enumerate(table[kind]):
-            predicates = client.get("filter", ())
-            for j, predicate in enumerate(predicates):
-                others = [[]] + [[[*predicate[:2], simple]] for simple in _simpler(*predicate[2:])]
-                for other in others:
-                    edited = {**client, "filter": predicates[:j] + other + predicates[j + 1 :]}
-                    yield Cut(f"with {client['id']} simpler", _replaced(table, kind, i, edited))
+            for term in client.get("events") or client.get("filter", ()):
+                holders = next((holders for other, holders in found if other == term), None)
+                if holders is None:
+                    found.append((term, [(kind, i)]))
+                else:
+                    holders.append((kind, i))
+    return found
+
+
+def _simpler_terms(term: Any) -> list[list[Any]]:
+    """What may stand for an event number or a predicate: nothing, or the predicate with a simpler constant."""
+    if not isinstance(term, list):
+        return [[]]
+    constant = term[2] if len(term) == 3 else None
+    return [[], *([[*term[:2], simple]] for simple in _simpler(constant))]
+
+
+def _with_terms(client: Table, term: Any, others: list[Any]) -> Table:
+    key = "events" if "events" in client else "filter"
+    return {**client, key: [new for old in client[key] for new in (others if old == term else [old])]}
 
 
 def _without_attributes(table: Table) -> Iterator[Cut]:
@@ -125,24 +144,24 @@ def _without_attributes(table: Table) -> Iterator[Cut]:
     for i, publication in enumerate(table["publication"]):
         attributes = publication.get("attributes", {})
         for name, value in attributes.items():
-            others = [{}, *({name: simple} for simple in _simpler(value))]
-            for other in others:
+            for other in ({}, *({name: simple} for simple in _simpler(value))):
                 left = {key: old for key, old in attributes.items() if key != name} | other
                 edited = _replaced(table, "publication", i, {**publication, "attributes": left})
                 yield Cut(f"with {publication['id']} simpler", edited)
 
 
-def _simpler(*constant: object) -> list[object]:
-    """Each nearer to 0 or to the empty string than what it stands for, so that there is an end to it."""
+def _simpler(constant: object) -> list[object]:
+    """Nearer to 0 or to the empty string, by half at least, so that there is a quick end to it."""
     match constant:
-        case (bool(),):
+        case bool() | None:
             return []
-        case (int(number),):
-            return [n for n in dict.fromkeys((0, int(number / 2), number - (number > 0) + (number < 0))) if n != number]
-        case (float(number),):
-            return [int(number)]
-        case (str(text),):
-            return [t for t in dict.fromkeys(("", text[: len(text) // 2], text[:-1])) if t != text]
+        case int():
+            half = constant // 2 if constant > 0 else -(-constant // 2)
+            return [n for n in dict.fromkeys((0, half)) if n != constant]
+        case float():
+            return [int(constant)]
+        case str():
+            return [t for t in dict.fromkeys(("", constant[: len(constant) // 2])) if t != constant]
     return []
 
 

@@ -30,7 +30,7 @@ CONTROL = 1
 
 @frozen(cache_hash=True)
 class History:
-    """`done`: operations; `delivered`, `owed`: pairs (publication, subscription); `ready`: (subscription, advertisement)."""
+    """Masks. `done`: of operations; `delivered`, `owed`: of pairs (p, s); `ready`: of pairs (s, a)."""
 
     done: int = 0
     delivered: int = 0

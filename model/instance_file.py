@@ -35,7 +35,7 @@ OPTIONAL = ("about", "dialect", "advertisement", "subscription", "publication", 
 FAULT_KINDS = ("loss", "duplicate", "reorder", "crash")
 
 
-def parse_instance(raw: Mapping[str, object], where: str) -> Instance:
+def parse_instance(raw: object, where: str) -> Instance:
     """The instance that a table says; `where` names the file in messages."""
     absent = partial(Place, where)
     if isinstance(raw, Mapping) and "protocol" in raw:  # first: another protocol's own table would be an unknown key

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import Node
 
-T = TypeVar("T", Advertisement, Subscription)
+T = TypeVar("T", bound=Advertisement | Subscription)
 
 
 @frozen(cache_hash=True)
@@ -60,4 +60,5 @@ def by_id(item: Advertisement | Subscription) -> tuple[int, str]:
 
 
 def _with(entries: tuple[tuple[T, Node], ...], item: T, sender: Node) -> tuple[tuple[T, Node], ...]:
-    return tuple(sorted([*(e for e in entries if e[0] != item), (item, sender)], key=lambda e: by_id(e[0])))
+    entries = (*(e for e in entries if e[0] != item), (item, sender))
+    return tuple(sorted(entries, key=lambda e: by_id(e[0])))

@@ -33,7 +33,7 @@ CLAIMS: dict[str, Claim] = {
             "000 III-C, 001 III-C",
             "Without covering the propagation of a subscription is a tree rooted at its subscriber's broker.",
             "Policy none, where no control message is queued: a broker has s exactly when it lies on a path from the "
-            "home of s to the home of an active advertisement that s intersects, and has it from the side of that home.",
+            "home of s to the home of an active advertisement that s intersects, and has it from that side.",
             "holds",
             "every shipped instance, all interleavings, with unsubscription and unadvertisement",
             "PropagationTree",

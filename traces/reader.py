@@ -14,6 +14,7 @@ from typing import IO, NoReturn
 
 from attrs import frozen
 
+from routeproof.model.filters.wording import quoted
 from routeproof.traces.fields import TraceError
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, read_event, read_header
 
@@ -59,7 +60,7 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
-        raise TraceError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise TraceError(f"{named(path)}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a null character in the name
         raise TraceError(f"no file has this name: {error}") from None
 
@@ -69,7 +70,9 @@ def _refuse_too_long(path: Path, file: IO[bytes]) -> None:
         size = file.seek(0, 2)
         file.seek(0)
         if size > WHOLE_BYTES:
-            raise TraceError(f"{path}: {size >> 20} MiB; expected at most {WHOLE_BYTES >> 20} MiB to read it whole")
+            raise TraceError(
+                f"{named(path)}: {size >> 20} MiB; expected at most {WHOLE_BYTES >> 20} MiB to read it whole"
+            )
 
 
 def _read(path: Path, file: IO[bytes]) -> tuple[Header, Iterator[Event | BadLine]]:
@@ -81,7 +84,7 @@ def _read(path: Path, file: IO[bytes]) -> tuple[Header, Iterator[Event | BadLine
             raise TraceError(f"longer than {LINE_BYTES >> 20} MiB; expected a header")
         header = read_header(parse(line.removeprefix(b"\xef\xbb\xbf")))
     except TraceError as error:
-        raise TraceError(f"{path}: line 1: {error}") from None
+        raise TraceError(f"{named(path)}: line 1: {error}") from None
     return header, _lines(file, header)
 
 
@@ -104,6 +107,11 @@ def _lines(file: IO[bytes], header: Header) -> Iterator[Event | BadLine]:
 def _skip_rest_of_line(file: IO[bytes], line: bytes) -> None:
     while line and not line.endswith(b"\n"):
         line = file.readline(LINE_BYTES)
+
+
+def named(path: Path) -> str:
+    """A file's name in a message of one line."""
+    return str(path) if str(path).isprintable() else quoted(str(path))
 
 
 def parse(line: bytes) -> object:

@@ -15,12 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from attrs import evolve
+
+from routeproof.checker.errors import UsageError
 from routeproof.checker.explore.checkpoint import load, save
 from routeproof.checker.explore.partial_order import PartialOrderSearch
-from routeproof.checker.explore.runs import action_labels
+from routeproof.checker.explore.runs import concrete_run
 from routeproof.checker.explore.search import Progress, Search
 from routeproof.checker.explore.symmetry import SymmetricSearch
-from routeproof.checker.errors import UsageError
+from routeproof.checker.monitor import violations
 from routeproof.checker.verdict import Finding, Result, Verdict
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
@@ -67,6 +70,9 @@ def _has_failed(search: Search) -> bool:
 def _result(search: Search, reduction: tuple[str, ...], limit: str) -> Result:
     world = search.world
     cycle = search.graph.find_cycle() if any(p.scope == "graph" for p in search.properties) else None
+    findings = {p.id: _finding(search, p, cycle) for p in search.properties}
+    if cycle is not None and "por" in reduction:  # a step may have been put off for ever: claim nothing
+        findings = {id: evolve(f, verdict="unknown") if f.run is None else f for id, f in findings.items()}
     return Result(
         instance=world.instance.name,
         protocol=world.instance.protocol,
@@ -78,7 +84,7 @@ def _result(search: Search, reduction: tuple[str, ...], limit: str) -> Result:
         depth=search.depth,
         complete=search.complete,
         seconds=search.spent,
-        findings={p.id: _finding(search, p, cycle) for p in search.properties},
+        findings=findings,
         rules=search.expander.rules(),
         stored=search.states,
         reduction=reduction,
@@ -91,20 +97,22 @@ def _finding(search: Search, p: Property, cycle: list[int] | None) -> Finding:
         return _drains(search, p, cycle)
     tally = search.judge.tallies[p.id]
     end = tally.violation if p.kind == "always" else tally.witness
-    run = None if end is None else action_labels(search, search.graph.path_to(end))
+    if end is None:
+        missed: Verdict = "holds" if p.kind == "always" else "fails"
+        return Finding(p.id, p.kind, missed if search.complete else "unknown", tally.exercised)
+    run, state = concrete_run(search, search.graph.path_to(end))
+    wrong = violations(search.world, state, [p])
     found: Verdict = "fails" if p.kind == "always" else "holds"
-    missed: Verdict = "holds" if p.kind == "always" else "fails"
-    verdict = found if end is not None else missed if search.complete else "unknown"
-    return Finding(p.id, p.kind, verdict, tally.exercised, run, tally.why)
+    return Finding(p.id, p.kind, found, tally.exercised, run, wrong[0][1] if wrong else "")
 
 
 def _drains(search: Search, p: Property, cycle: list[int] | None) -> Finding:
     """No cycle, and nothing left in a queue at the end of a maximal run."""
     if search.stuck is not None:
-        run = action_labels(search, search.graph.path_to(search.stuck))
+        run, _ = concrete_run(search, search.graph.path_to(search.stuck))
         return Finding(p.id, p.kind, "fails", search.terminals, run, "nothing can happen, but a queue is not empty")
     if cycle is not None:
-        run = action_labels(search, [*search.graph.path_to(cycle[0]), *cycle[1:]])
+        run, _ = concrete_run(search, [*search.graph.path_to(cycle[0]), *cycle[1:]])
         why = f"the last {len(cycle) - 1} steps lead back to where they began: this run never ends"
         return Finding(p.id, p.kind, "fails", search.terminals, run, why)
     return Finding(p.id, p.kind, "holds" if search.complete else "unknown", search.terminals)

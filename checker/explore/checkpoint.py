@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,8 @@ from routeproof.checker.explore.search import Search
 from routeproof.model.instance_file import to_table
 
 FORMAT = 1
+
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile, EOFError)
 
 
 def save(search: Search, path: Path) -> None:
@@ -39,9 +40,7 @@ def save(search: Search, path: Path) -> None:
         "stuck": search.stuck,
         "full": getattr(search, "full", None),
         "spent": search.spent,
-        "tallies": {
-            id: [t.exercised, t.violation, t.witness, t.why] for id, t in search.judge.tallies.items()
-        },
+        "tallies": {id: [t.exercised, t.violation, t.witness] for id, t in search.judge.tallies.items()},
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
@@ -60,7 +59,7 @@ def save(search: Search, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
             np.savez(file, **arrays)
-        os.replace(partial, path)
+        partial.replace(path)
     except OSError as error:
         raise UsageError(f"{path}: the checkpoint cannot be written: {error.strerror}") from None
 
@@ -80,9 +79,9 @@ def load(search: Search, path: Path) -> None:
             _restore(search, header, arrays)
             if list(search.questions.sizes) != header["sizes"]:
                 raise UsageError(f"{path}: the model answers differently from when this was saved; remove the file")
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, UsageError):
-            raise
+    except UsageError:
+        raise
+    except _UNREADABLE as error:
         raise UsageError(f"{path}: not a checkpoint of routeproof ({type(error).__name__})") from None
 
 
@@ -114,9 +113,9 @@ def _restore(search: Search, header: dict[str, Any], arrays: Any) -> None:
     search.stuck, search.spent = header["stuck"], header["spent"]
     if header["full"] is not None:
         search.full = header["full"]  # type: ignore[attr-defined]  # only a symmetric search counts orbits
-    for id, (exercised, violation, witness, why) in header["tallies"].items():
+    for id, (exercised, violation, witness) in header["tallies"].items():
         tally = search.judge.tallies[id]
-        tally.exercised, tally.violation, tally.witness, tally.why = exercised, violation, witness, why
+        tally.exercised, tally.violation, tally.witness = exercised, violation, witness
 
 
 def _fill(index: KeyIndex, keys: Any) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from routeproof.checker.explore.columns import Columns
 from routeproof.checker.explore.keyindex import Ints, Keys
-from routeproof.checker.explore.questions import IMPOSSIBLE, Questions, fault_bit
+from routeproof.checker.explore.questions import FAULT_BIT, IMPOSSIBLE, Questions
 from routeproof.model.world import Action
 
 Mask = NDArray[np.bool_]
@@ -76,18 +76,22 @@ class Expander:
     def enabled(self, action: Action, columns: Sequence[Ints]) -> Mask:
         """In which rows an action is enabled."""
         q = self.q
+        able: Mask
         if action.operation is not None:
-            return (q.may[columns[self.history]] & action.operation.bit) != 0
+            able = (q.may[columns[self.history]] & action.operation.bit) != 0
+            return able
         if action.kind == "deliver":
-            return columns[self.nodes + action.link] != 0
-        budget = (q.budget[columns[self.history]] & fault_bit(action)) != 0
+            able = columns[self.nodes + action.link] != 0
+            return able
+        able = (q.budget[columns[self.history]] & FAULT_BIT[action.kind]) != 0
         if action.kind == "crash":
-            return budget & (columns[q.node_index[action.node]] != 0)
-        rows = np.flatnonzero(budget)
+            able &= columns[q.node_index[action.node]] != 0
+            return able
+        rows = np.flatnonzero(able)
         if len(rows):
             queue = columns[self.nodes + action.link][rows]
-            budget[rows] = q.edited[action.index](queue, np.zeros_like(queue)) != IMPOSSIBLE
-        return budget
+            able[rows] = q.edited[action.index](queue, np.zeros_like(queue)) != IMPOSSIBLE
+        return able
 
     def _apply(
         self,
@@ -106,8 +110,10 @@ class Expander:
         if action.link >= 0:
             column = self.nodes + action.link
             old = columns[column].take(rows)
-            new = q.tail[action.link][old] if action.kind != "duplicate" and action.kind != "reorder" else (
-                q.edited[action.index](old, np.zeros_like(old))
+            new = (
+                q.tail[action.link][old]
+                if action.kind != "duplicate" and action.kind != "reorder"
+                else (q.edited[action.index](old, np.zeros_like(old)))
             )
             layout.change(words, column, old, new)
             busy += q.control[action.link][new] - q.control[action.link][old]

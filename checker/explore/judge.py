@@ -31,8 +31,6 @@ class Tally:
     """The lowest id of a violating state: the end of a shortest run, since ids rise with depth."""
     witness: int | None = None
     """The lowest id of a state that exercised it: what a `sometimes` wants."""
-    why: str = ""
-    """What is wrong there."""
 
 
 @define
@@ -42,21 +40,18 @@ class _Asked:
     ask: Callable[[int, int], Answer]
     parts: KeyIndex = field(factory=KeyIndex)
     answers: list[int] = field(factory=list)
-    reasons: dict[int, str] = field(factory=dict)
     _column: Ints = field(factory=lambda: np.empty(0, np.int64))
 
-    def __call__(self, major: Ints, minor: Ints) -> tuple[Ints, Ints]:
-        """The answer for each pair, and the part's number (for the reason)."""
+    def __call__(self, major: Ints, minor: Ints) -> Ints:
+        """The answer for each pair."""
         keys = (major.view(np.uint64) << np.uint64(_PART)) | minor.view(np.uint64)
         ids, new = self.parts.intern(keys)
         if len(new):
             for row in new.tolist():
                 answer = self.ask(int(major[row]), int(minor[row]))
-                if answer:
-                    self.reasons[len(self.answers)] = answer
                 self.answers.append(VACUOUS if answer is None else WRONG if answer else FINE)
             self._column = np.array(self.answers, np.int64)
-        return self._column.take(ids), ids
+        return self._column.take(ids)
 
 
 class Judge:
@@ -97,22 +92,16 @@ class Judge:
         self, tally: Tally, asked: list[_Asked], parts: list[tuple[Ints, Ints]], first_id: int, quiet: Ints | None
     ) -> None:
         verdicts = np.zeros(len(parts[0][0]), np.int64)
-        wrong: tuple[int, str] | None = None
         for ask, (major, minor) in zip(asked, parts, strict=True):
-            answers, ids = ask(major, minor)
-            np.maximum(verdicts, answers, out=verdicts)
-            if tally.violation is None and ask.reasons:
-                rows = np.flatnonzero(answers == WRONG)
-                if len(rows) and (wrong is None or rows[0] < wrong[0]):
-                    wrong = int(rows[0]), ask.reasons[int(ids[rows[0]])]
-        exercised = np.flatnonzero(verdicts)
+            np.maximum(verdicts, ask(major, minor), out=verdicts)
+        exercised, wrong = np.flatnonzero(verdicts), np.flatnonzero(verdicts == WRONG)
         tally.exercised += len(exercised)
 
         def state(row: int) -> int:
             return first_id + (row if quiet is None else int(quiet[row]))
 
-        if wrong is not None:
-            tally.violation, tally.why = state(wrong[0]), wrong[1]
+        if len(wrong) and tally.violation is None:
+            tally.violation = state(int(wrong[0]))
         if len(exercised) and tally.witness is None:
             tally.witness = state(int(exercised[0]))
 

@@ -11,10 +11,12 @@ next. `PartialOrderSearch` picks the lowest such broker and leaves every other a
 1 and 2 make the set persistent for brokers and queues: steps at other brokers commute with it. 3 extends that to the
 ghosts: `ready` looks at the control messages of all queues at once, so that handling one of them does not commute with
 a client's operation elsewhere (whether it is quiet in between decides who is ready). That matters only to publications
-still to come, which owe by it; handling a publication commutes with everything. No verdict is lost: a step that is put off neither takes back a violation (`delivered` and
-`duplicate` only grow; a lost publication stays lost; tables that disagree in a quiet state are not touched by
-publications, and with a control message waiting no state is quiet) nor is one put off forever, since a reduced graph
-without cycles has none; where it has one, Drains fails and nothing is claimed to hold. Lengths are not kept.
+still to come, which owe by it; handling a publication commutes with everything.
+
+No verdict is lost. A step that is put off takes no violation back: `delivered` and `duplicate` only grow, a lost
+publication stays lost, tables that disagree in a quiet state are not touched by publications, and with a control
+message waiting no state is quiet. Nor is a step put off for ever, since a reduced graph without cycles has none; where
+it has one, Drains fails and nothing is claimed to hold. Lengths of runs are not kept.
 
 It needs reliable links and brokers: with faults anything may touch any queue.
 """
@@ -22,7 +24,7 @@ It needs reliable links and brokers: with faults anything may touch any queue.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -45,9 +47,7 @@ class PartialOrderSearch(Search):
         super().__init__(world, properties)
         if world.instance.faults.any:
             raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
-        self._operations_at = {
-            n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes
-        }
+        self._operations_at = {n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes}
         self._publishing = sum(o.bit for o in world.ledger.operations if isinstance(o.message, Publish))
         self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}
 
@@ -59,7 +59,7 @@ class PartialOrderSearch(Search):
         over = (self._left(columns[-1]) & self._publishing) == 0
         control = [self._control_first(link, columns[nodes + link]) for link in range(len(world.links))]
 
-        @lru_cache(maxsize=None)
+        @cache
         def dead(link: Link) -> Mask:
             """Nothing will come over this link unless its far end acts."""
             near, far = link

@@ -20,7 +20,7 @@ from routeproof.checker.explore.keyindex import Ints
 from routeproof.model.history import CONTROL, History
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome
-from routeproof.model.world import Action, Queue, World, deliveries, edit_queue
+from routeproof.model.world import Queue, World, deliveries, edit_queue
 
 T = TypeVar("T", bound=Hashable)
 
@@ -86,7 +86,8 @@ class Answers:
                 row, column = divmod(cell, self._cells.shape[1])
                 self._cells[row, column] = self._ask(row, column)
             answers = self._cells.ravel().take(where)
-        return answers.astype(np.int64)
+        known: Ints = answers.astype(np.int64)
+        return known
 
     def _grow(self, rows: int, columns: int) -> None:
         have_rows, have_columns = self._cells.shape
@@ -282,7 +283,3 @@ class Questions:
 
 
 FAULT_BIT = {"loss": 1, "duplicate": 2, "reorder": 4, "crash": 8}
-
-
-def fault_bit(action: Action) -> int:
-    return FAULT_BIT[action.kind]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from routeproof.checker.explore.columns import Columns
 from routeproof.checker.explore.expand import Expander, Mask, Successors
@@ -183,11 +184,11 @@ class Search:
             visited.intern(wider.encode(wider.pack(columns)))
         self.columns, self.visited = wider, visited
 
-    def _keep(self, parents: Ints, actions: Ints, known: int) -> None:
+    def _keep(self, parents: Ints, actions: NDArray[np.uint16], known: int) -> None:
         """Take in the states from id `known` on: remember how they were reached, and judge them."""
         if self.states > known:
             self.graph.parent.extend(parents.astype(np.int32))
-            self.graph.action.extend(actions.astype(np.uint16))
+            self.graph.action.extend(actions)
             columns, _ = self.columns_of(known, self.states)
             self.judge.look(known, columns)
 

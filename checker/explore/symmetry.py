@@ -17,11 +17,12 @@ from itertools import permutations
 import networkx as nx
 import numpy as np
 from attrs import evolve, frozen
+from numpy.typing import NDArray
 
 from routeproof.checker.explore.keyindex import Ints, Keys
 from routeproof.checker.explore.questions import Answers
 from routeproof.checker.explore.search import Progress, Search
-from routeproof.model.filters import EventSet
+from routeproof.model.filters import Event, EventSet, Filter
 from routeproof.model.history import History, Ledger
 from routeproof.model.instance import Instance
 from routeproof.model.messages import (
@@ -88,18 +89,19 @@ def renamings(instance: Instance) -> list[Renaming]:
 
 
 def _events(instance: Instance) -> list[int]:
-    filters = [x.filter for x in (*instance.advertisements, *instance.subscriptions)]
-    masks = [f.mask for f in filters if isinstance(f, EventSet)]
-    if len(masks) < len(filters):
-        return []
-    return [e for e in range(64) if any(mask >> e & 1 for mask in masks)]
+    filters = [a.filter for a in instance.advertisements] + [s.filter for s in instance.subscriptions]
+    sets = [f for f in filters if isinstance(f, EventSet)]
+    return sorted({e for f in sets for e in f.events}) if len(sets) == len(filters) else []
 
 
 def _complete(instance: Instance, node: dict[Node, Node], event: dict[int, int]) -> Renaming | None:
     """The renaming of ids that goes with these brokers and events; equal ones keep their order."""
 
-    def filter_of(f: Hashable) -> Hashable:
-        return EventSet.of([event[e] for e in f.to_json()]) if isinstance(f, EventSet) else f
+    def filter_of(f: Filter) -> Filter:
+        return EventSet.of([event[e] for e in f.events]) if isinstance(f, EventSet) else f
+
+    def event_of(e: Event) -> Event:
+        return event[e] if isinstance(e, int) and event else e
 
     adv = _match(
         [(a.at, a.advertisement.filter, a.unadvertises) for a in instance.advertisers],
@@ -114,7 +116,7 @@ def _complete(instance: Instance, node: dict[Node, Node], event: dict[int, int])
     rank = {a.id: a.rank for a in instance.advertisements}
     pub = _match(
         [(rank[p.of], p.event) for p in instance.publications],
-        [(adv[rank[p.of]], event.get(p.event, p.event) if isinstance(p.event, int) else p.event) for p in instance.publications],
+        [(adv[rank[p.of]], event_of(p.event)) for p in instance.publications],
     )
     return None if pub is None else Renaming(tuple(sorted(node.items())), adv, sub, pub)
 
@@ -203,9 +205,7 @@ class Renamer:
         """Is `there` what `here` becomes? Order counts per receiver, as on links."""
         renamed = [(self.nodes[n], self.message(m)) for n, m in here.sends]
         receivers = {n for n, _ in (*renamed, *there.sends)}
-        return self.local(here.local) == there.local and all(
-            _to(n, renamed) == _to(n, there.sends) for n in receivers
-        )
+        return self.local(here.local) == there.local and all(_to(n, renamed) == _to(n, there.sends) for n in receivers)
 
 
 def _to(receiver: Node, sends: Sequence[tuple[Node, Hashable]]) -> Sequence[Hashable]:
@@ -223,9 +223,7 @@ class _Broken(Exception):
 class SymmetricSearch(Search):
     """A search of one state an orbit."""
 
-    def __init__(
-        self, world: World, properties: Sequence[Property], group: Sequence[Renaming] | None = None
-    ) -> None:
+    def __init__(self, world: World, properties: Sequence[Property], group: Sequence[Renaming] | None = None) -> None:
         super().__init__(world, properties)
         self.group = list(renamings(world.instance) if group is None else group)
         self.refused: set[Renaming] = set()
@@ -276,7 +274,7 @@ class SymmetricSearch(Search):
         least = self._least([np.array([x]) for x in row])
         return all(int(a[0]) == int(b[0]) for a, b in zip(least, self.columns_of(id, id + 1)[0], strict=True))
 
-    def _keep(self, parents: Ints, actions: Ints, known: int) -> None:
+    def _keep(self, parents: Ints, actions: NDArray[np.uint16], known: int) -> None:
         super()._keep(parents, actions, known)
         if self.states > known:
             columns, _ = self.columns_of(known, self.states)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from routeproof.checker.fuzz.walk import ORDERS, Violated, Walk
+from routeproof.model.messages import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from routeproof.model.world import Action, World
 
 # Taken modulo what there is to choose from. 0, the first of it, is the simplest.
@@ -35,9 +36,19 @@ class Machine(RuleBasedStateMachine):
         self.walk = self.set_out(data.draw(self.worlds))
 
     @rule(number=_NUMBER)
-    def operate(self, number: int) -> None:
-        """A client does something."""
-        self._take(number, self.walk.possible_operations() or self.walk.waiting())
+    def join(self, number: int) -> None:
+        """A client advertises or subscribes."""
+        self._operate(number, Advertise, Subscribe)
+
+    @rule(number=_NUMBER)
+    def leave(self, number: int) -> None:
+        """A client withdraws what it advertised or subscribed."""
+        self._operate(number, Unadvertise, Unsubscribe)
+
+    @rule(number=_NUMBER)
+    def publish(self, number: int) -> None:
+        """A client publishes."""
+        self._operate(number, Publish)
 
     @rule(number=_NUMBER)
     def deliver(self, number: int) -> None:
@@ -52,13 +63,13 @@ class Machine(RuleBasedStateMachine):
             link = waiting[number % len(waiting)]
             self._take(0, [link], times=len(self.walk.state.queues[link.link]))
         else:
-            self.operate(number)
+            self._operate(number)
 
     @rule(order=_ORDER)
     def drain(self, order: str) -> None:
         """Everybody is silent until the network is at rest, which is where most properties speak."""
         if not self.walk.waiting():
-            self.operate(0)
+            self._operate(0)
         self._drain(order)
 
     def teardown(self) -> None:
@@ -66,9 +77,16 @@ class Machine(RuleBasedStateMachine):
         if not self.found and hasattr(self, "walk"):
             self._drain("first")
 
+    def _operate(self, number: int, *kinds: type) -> None:
+        """An operation of these kinds, or else any, or else a delivery."""
+        possible = self.walk.possible_operations()
+        wanted = [a for a in possible if a.operation and isinstance(a.operation.message, kinds)]
+        self._take(number, wanted or possible or self.walk.waiting())
+
     def _take(self, number: int, actions: Sequence[Action], times: int = 1) -> None:
-        if not actions:
-            return  # all is done: nothing can happen any more
+        if not actions:  # all is done: the same world once more, in another order
+            pass
+            return
         try:
             for _ in range(times):
                 self.walk.take(actions[number % len(actions)])

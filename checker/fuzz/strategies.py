@@ -86,4 +86,4 @@ def _related(draw: Draw[int], algebra: Algebra, shapes: list[Shape]) -> Shape:
 
 
 def _some(draw: Draw[int], most: int) -> range:
-    return range(1 + pick(draw, range(most)))
+    return range(1 + max(pick(draw, range(most)), pick(draw, range(most))))

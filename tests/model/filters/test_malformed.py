@@ -170,7 +170,10 @@ def test_any_table_is_answered(raw: object) -> None:
 def test_dialects_are_found_by_name() -> None:
     assert dialect("strict") is STRICT
     assert dialect("events") is EVENTS
-    assert all(isinstance(known, Dialect) and known.name == name for name, known in DIALECTS.items())
+    for name, known in DIALECTS.items():
+        assert isinstance(known, Dialect)
+        assert dialect(name) is known
+        assert known.name == name
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,18 @@ def test_a_missing_attribute_takes_part_in_every_question() -> None:
     assert not_five.covers(LOOSE.parse([["x", "=", "a"]]))
     assert not not_five.covers(LOOSE.parse([["y", "=", 1]]))
     assert not_five.overlaps(LOOSE.parse([["x", "!=", 6]]))
+    assert not_five.overlaps(absent)
+    assert absent.overlaps(LOOSE.parse([["x", "!=", "5"], ["y", "=", 1]]))
     assert not absent.overlaps(LOOSE.parse([["x", "=", 5]]))
     assert anything == LOOSE.parse([])
     assert anything.covers(LOOSE.parse([["y", "=", 1]]))
     assert anything.to_json() == [["x", "whatever"]]
+
+
+def test_constants_keep_their_types_in_json() -> None:
+    raw = [["x", "!=", True], ["x", "!=", 1], ["x", "!=", "1"]]
+    assert LOOSE.parse([*raw, ["x", "!=", 1.0]]).to_json() == raw
+    assert LOOSE.parse(LOOSE.parse(raw).to_json()) == LOOSE.parse(raw)
 
 
 def test_refusals_are_shared() -> None:

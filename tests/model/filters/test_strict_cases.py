@@ -45,6 +45,9 @@ STRICTLY_COVERS = [
     (on_x("<", "b"), on_x("prefix", "a" + LAST)),
     (on_x(">=", ""), on_x("prefix", "a")),
     (on_x("prefix", "ab", "suffix", "ba"), on_x("=", "aba")),
+    (on_x("contains", "\0"), on_x(">=", "\0" + LAST, "<", "\1\1", "!=", "\1")),
+    (on_x(">=", "a", "<=", "a\0\0"), on_x(">=", "a", "<=", "a\0\0", "!=", "a\0")),
+    (on_x("!=", "a\0"), on_x(">=", "a", "<=", "a\0\0", "!=", "a\0")),
     # types, presence, further attributes
     (on_x("present"), on_x("!=", 0)),
     (on_x("present"), on_x("!=", "")),
@@ -77,6 +80,10 @@ EQUAL = [
     (on_x("<=", "a"), on_x("<", "a\0")),
     (on_x(">=", "a", "<=", "a"), on_x("=", "a")),
     (on_x(">=", "a", "<=", "a\0\0", "!=", "a", "!=", "a\0\0"), on_x("=", "a\0")),
+    (on_x("<=", "b", "!=", "b"), on_x("<", "b")),
+    (on_x("<=", "b\0", "!=", "b\0", "!=", "b"), on_x("<", "b")),
+    (on_x(">=", "a", "<=", "a\0\0", "!=", "a\0"), on_x(">=", "a", "<=", "a\0\0", "!=", "a\0", "!=", "c")),
+    (on_x(">=", "a", "<", "a\1", "contains", "\0"), on_x("prefix", "a\0")),
     (on_x("<=", ""), on_x("=", "")),
     (on_x("!=", ""), on_x(">", "")),
     (on_x("prefix", "ab", "contains", "b"), on_x("prefix", "ab")),
@@ -90,6 +97,17 @@ EQUAL = [
     (on_x("!=", True), on_x("=", False)),
     (on_x("present", "=", 1), on_x("=", 1)),
     ([["a", "=", 1], ["b", "=", 2]], [["b", "=", 2], ["a", "=", 1], ["a", "=", 1.0]]),
+]
+
+OVERLAP_ONLY = [
+    (on_x(">", 1), on_x("<", 2)),
+    (on_x("integer"), on_x(">", 1)),
+    (on_x("=", 1), [["y", "=", 1]]),
+    (on_x("prefix", "a"), on_x("suffix", "a")),
+    # All but finitely many words of the second contain U+0000; then one stretch more, and infinitely many do not.
+    (on_x("contains", "\0"), on_x(">=", "\0" + LAST, "<", "\1\1")),
+    (on_x("contains", "\0"), on_x(">=", "\0" + LAST, "<", "\1\2", "!=", "\1")),
+    (on_x("contains", "\0"), on_x(">=", "\0" + LAST, "<", "\2\0\1", "!=", "\2")),
 ]
 
 APART = [
@@ -115,6 +133,7 @@ TOGETHER = [
     (on_x(">=", 1), on_x("<=", 1)),
     (on_x("!=", 1), on_x("!=", 2)),
     (on_x("prefix", "ab"), on_x("suffix", "ba")),
+    (on_x(">=", "a", "<=", "a\0\0", "!=", "a\0"), on_x("!=", "a")),
     (on_x("prefix", "aba"), on_x("suffix", "ba", "<=", "aba")),
     (on_x("contains", "ab"), on_x("contains", "ba", "<", "abb")),
     (on_x("prefix", "a"), on_x("!=", "a")),
@@ -168,6 +187,14 @@ def test_equal(one: Raw, other: Raw) -> None:
     assert hash(f) == hash(g)
     assert f.covers(g)
     assert g.covers(f)
+
+
+@pytest.mark.parametrize(("one", "other"), OVERLAP_ONLY)
+def test_overlaps_without_covering(one: Raw, other: Raw) -> None:
+    f, g = parse(one), parse(other)
+    assert f.overlaps(g)
+    assert not f.covers(g)
+    assert not g.covers(f)
 
 
 @pytest.mark.parametrize(("one", "other"), APART)

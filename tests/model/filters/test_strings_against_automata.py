@@ -111,22 +111,27 @@ def is_in(word: str, parsed: PredicateFilter) -> bool:
     return parsed.matches(STRICT.event({"x": word}))
 
 
-# U+0000 makes ranges finite; the last characters make prefixes that have no successor of their own length.
-constants = st.text(alphabet=["\0", "\1", "a", "b", chr(sys.maxunicode - 1), LAST], max_size=3)
-ranges = st.tuples(st.sampled_from(["<", "<=", ">", ">=", "prefix"]), constants)
-predicates = st.tuples(st.sampled_from(OPERATORS), constants)
-conjunctions = st.lists(predicates | ranges, min_size=1, max_size=4)
+# U+0000 makes ranges finite; the last characters make prefixes that have no successor of their own length; and the
+# fewer characters there are, the more often two constants have something to do with each other.
+ALPHABETS = ["\0\1", "\0\1" + LAST, "\0\1\2" + LAST, "ab", "\0ab", "a" + chr(sys.maxunicode - 1) + LAST]
 
 
-def alike(predicates: Conjunction) -> st.SearchStrategy[Conjunction]:
-    """A conjunction together with others near it: random ones seldom include each other."""
-    return st.lists(st.sampled_from(list(predicates)), max_size=3).flatmap(
-        lambda kept: conjunctions.map(lambda more: [*kept, *more[: 4 - len(kept)]])
-    )
+def conjunctions_over(alphabet: str) -> st.SearchStrategy[Conjunction]:
+    words = st.text(alphabet=alphabet, max_size=3)
+    within_a_range = st.tuples(st.sampled_from(["<", "<=", ">", ">="]), words)
+    return st.lists(st.tuples(st.sampled_from(OPERATORS), words) | within_a_range, min_size=1, max_size=4)
 
 
-pairs = conjunctions.flatmap(lambda mine: st.tuples(st.just(mine), alike(mine)))
-checked = settings(derandomize=True, max_examples=400, deadline=None)
+def and_one_alike(mine: Conjunction, alphabet: str) -> st.SearchStrategy[tuple[Conjunction, Conjunction]]:
+    """With a conjunction that keeps some of the predicates: unrelated ones seldom include each other."""
+    kept = st.lists(st.sampled_from(list(mine)), max_size=4, unique=True)
+    return st.tuples(kept, conjunctions_over(alphabet)).map(lambda both: (mine, [*both[0], *both[1][:2]]))
+
+
+alphabets = st.sampled_from(ALPHABETS)
+conjunctions = alphabets.flatmap(conjunctions_over)
+pairs = alphabets.flatmap(lambda letters: conjunctions_over(letters).flatmap(lambda mine: and_one_alike(mine, letters)))
+checked = settings(derandomize=True, max_examples=600, deadline=None)
 
 
 @checked
@@ -182,7 +187,7 @@ def test_equal_filters_are_those_of_the_same_words(pair: tuple[Conjunction, Conj
 SHORT_WORDS = ["".join(word) for size in range(4) for word in product("\0\1`ab" + LAST, repeat=size)]
 
 
-@settings(checked, max_examples=60)
+@settings(checked, max_examples=100)
 @given(conjunctions)
 def test_matches_says_what_the_operators_say(mine: Conjunction) -> None:
     parsed = parse(mine)

@@ -1,0 +1,168 @@
+"""The report for people: every search, every property, what to worry about, what failed and how to look at it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from routeproof.checker.outcome import BAD, Failure, Outcome, Run, Status
+from routeproof.checker.report.columns import WIDTH, table
+from routeproof.checker.terminal import paint
+from routeproof.spec.properties import PROPERTIES
+
+INDENT = "       "
+
+
+def render(run: Run) -> str:
+    lines = [*_searches(run), "", *_properties(run), *_sometimes(run)]
+    if run.warnings or run.undetermined:
+        lines.append("")
+    lines += [line for text in run.warnings for line in _marked("warning", "doubt", text)]
+    lines += [line for text in run.undetermined for line in _marked("open", "doubt", text)]
+    for failure in run.failures:
+        lines += ["", *_failure(run, failure)]
+    return "\n".join([*lines, "", _last_line(run)])
+
+
+# -- searches ----------------------------------------------------------------------------------------------------------
+
+
+def _searches(run: Run) -> list[str]:
+    head = ("protocol", "instance", "policy", "states", "transitions", "depth", "verdict", "time")
+    rows, colours = [], []
+    for outcome in run.outcomes:
+        verdict, colour = _verdict(outcome)
+        rows.append(_row(outcome, verdict))
+        colours.append(colour)
+    return table(head, rows, "lllrrrwr", colours)
+
+
+def _row(outcome: Outcome, verdict: str) -> tuple[str, ...]:
+    job, result = outcome.job, outcome.result
+    if result is None:
+        protocol = job.instance.protocol if job.instance else ""
+        return (protocol, job.name, job.policy, "", "", "", verdict, "")
+    counts = (f"{result.states:,}", f"{result.transitions:,}", f"{result.depth:,}")
+    return (result.protocol, result.instance, result.policy, *counts, verdict, f"{result.seconds:.1f} s")
+
+
+def _verdict(outcome: Outcome) -> tuple[str, str]:
+    """What came out of one search, in a few words, and their colour."""
+    if outcome.result is None:
+        return "interrupted", "doubt"
+    words: list[str] = []
+    bad: dict[Status, str] = {"fails": "fails", "spared": "should fail", "missed": "not reached"}
+    for status, what in bad.items():
+        names = [f.property for f in outcome.with_status(status)]
+        if names:
+            words.append(f"{what}: {names[0]}" + (f" +{len(names) - 1}" if len(names) > 1 else ""))
+    holds = len([f for f in outcome.with_status("holds") if f.kind == "always"])
+    for count, what in (
+        (len(outcome.with_status("declared")), "fail as declared"),
+        (
+            len(outcome.with_status("unknown")),
+            f"unknown ({outcome.result.limit})" if outcome.result.limit else "unknown",
+        ),
+        (holds, "hold"),
+    ):
+        if count:
+            words.append(f"{count} {what}")
+    colour = "bad" if outcome.with_status(*BAD) else "doubt" if outcome.with_status("unknown") else "good"
+    return ", ".join(words) or "nothing to say", colour
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+
+def _properties(run: Run) -> list[str]:
+    head = ("property", "holds in", "fails in", "as declared", "unknown", "exercised")
+    rows = []
+    for id, tally in _tallies(run, "always"):
+        counts = (_sum(tally, "holds", "spared"), _sum(tally, "fails"), _sum(tally, "declared"), _sum(tally, "unknown"))
+        rows.append((id, *(f"{count:,}" for count in counts), f"{_exercised(run, id):,}"))
+    return table(head, rows, "lrrrrr") if rows else []
+
+
+def _sometimes(run: Run) -> list[str]:
+    head = ("sometimes", "reached in", "not in", "unknown", "times")
+    rows = []
+    for id, tally in _tallies(run, "sometimes"):
+        counts = (_sum(tally, "holds"), _sum(tally, "unreached", "missed"), _sum(tally, "unknown"))
+        rows.append((id, *(f"{count:,}" for count in counts), f"{_exercised(run, id):,}"))
+    return ["", *table(head, rows, "lrrrr")] if rows else []
+
+
+def _tallies(run: Run, kind: str) -> list[tuple[str, dict[Status, int]]]:
+    """Per property of a kind, in the order of the catalogue: how often each status."""
+    found: dict[str, dict[Status, int]] = {}
+    for outcome in run.outcomes:
+        for finding in outcome.findings.values():
+            if finding.kind == kind:
+                tally = found.setdefault(finding.property, {})
+                status = outcome.status(finding)
+                tally[status] = tally.get(status, 0) + 1
+    return [(id, found[id]) for id in PROPERTIES if id in found]
+
+
+def _sum(tally: dict[Status, int], *statuses: Status) -> int:
+    return sum(tally.get(status, 0) for status in statuses)
+
+
+def _exercised(run: Run, id: str) -> int:
+    return sum(o.findings[id].exercised for o in run.outcomes if id in o.findings)
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def _failure(run: Run, failure: Failure) -> list[str]:
+    where = f" in {failure.instance}" if failure.instance else ""
+    under = f" under {failure.policy}" if failure.policy else ""
+    mutant = f" with the mutant {run.options.mutant}" if run.options.mutant else ""
+    lines = _marked("FAILS", "bad", f"{failure.subject}{where}{under}{mutant}: {failure.why}")
+    if failure.finding is not None and failure.finding.run is not None:
+        steps = len(failure.finding.run)
+        lines.append(f"{INDENT}after {steps} step{'' if steps == 1 else 's'}")
+    path = run.trace_of(failure.instance, failure.policy, failure.subject)
+    if path is not None:
+        lines.append(f"{INDENT}trace: {path}")
+        lines.append(f"{INDENT}see:   routeproof show {path}")
+    return lines
+
+
+def _marked(mark: str, colour: str, text: str) -> list[str]:
+    """`warning: ...`, wrapped; a word is never broken, so that a path can be copied."""
+    body = textwrap.wrap(
+        text, WIDTH - len(INDENT), break_long_words=False, break_on_hyphens=False, initial_indent=" " * len(mark)
+    )
+    first = body[0].lstrip() if body else ""
+    return [f"{paint(mark, colour)}: {first}", *(INDENT + line for line in body[1:])]
+
+
+def _last_line(run: Run) -> str:
+    asked, outcomes = len(run.outcomes), [o for o in run.outcomes if o.result]
+    instances = len({o.job.name for o in outcomes})
+    states = sum(o.result.states for o in outcomes if o.result)
+    declared = sum(len(o.with_status("declared")) for o in outcomes)
+    unknown = sum(len(o.with_status("unknown")) for o in outcomes)
+    scope = f"{_count(len(outcomes), 'search', 'searches')}, {_count(instances, 'instance')}, {_count(states, 'state')}"
+    scope += f", {run.seconds:.1f} s"
+    if run.interrupted:
+        scope += f"; interrupted: {_count(asked - _whole(outcomes), 'search', 'searches')} of {asked} did not finish"
+    expected = f" ({_count(declared, 'failure')} as declared)" if declared else ""
+    match run.exit_code:
+        case 0:
+            return paint(f"everything asked holds{expected}", "good") + f": {scope}"
+        case 1:
+            return paint(_count(len(run.failures), "failure"), "bad") + f"{expected}: {scope}"
+        case _:
+            what = f"{_count(unknown, 'verdict')} unknown" if unknown else "undetermined"
+            return paint(f"nothing fails, {what}", "doubt") + f"{expected}: {scope}"
+
+
+def _whole(outcomes: Sequence[Outcome]) -> int:
+    return sum(o.result is not None and o.result.limit != "interrupted" for o in outcomes)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

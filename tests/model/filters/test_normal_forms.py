@@ -1,0 +1,62 @@
+"""The pieces that dialects build from: what their constructors return is in normal form at once."""
+
+import sys
+from itertools import product
+
+import pytest
+
+from routeproof.model.filters import string_set
+from routeproof.model.filters.string_range import FIRST, LAST, StringRange, beginning_with, string_range
+from routeproof.model.filters.string_set import ALL_STRINGS, StringSet
+
+WORDS = ["".join(word) for size in range(4) for word in product("\0a" + LAST, repeat=size)]
+RANGES = [
+    found for low, high in product(WORDS[:13], [None, *WORDS[:13]]) if (found := string_range(low, high)) is not None
+]
+
+
+@pytest.mark.parametrize("found", RANGES, ids=str)
+def test_a_range_is_its_points_and_its_cylinders(found: StringRange) -> None:
+    if found.is_finite:
+        assert [word for word in WORDS if word in found] == [word for word in WORDS if word in found.words()]
+        return
+    points, cylinders = list(found.points()), list(found.cylinders())
+
+    def pieces(word: str) -> int:
+        starts = sum(
+            word.startswith(stem) and len(word) > len(stem) and first <= ord(word[len(stem)]) <= last
+            for stem, first, last in cylinders
+        )
+        return points.count(word) + starts
+
+    assert all(pieces(word) == (word in found) for word in WORDS)
+    assert cylinders
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_constructors_say_what_they_mean(word: str) -> None:
+    sets: list[tuple[StringSet | None, set[str]]] = [
+        (string_set.only(word), {word}),
+        (string_set.all_but(word), {other for other in WORDS if other != word}),
+        (string_set.below(word, inclusive=False), {other for other in WORDS if other < word}),
+        (string_set.below(word, inclusive=True), {other for other in WORDS if other <= word}),
+        (string_set.above(word, inclusive=False), {other for other in WORDS if other > word}),
+        (string_set.above(word, inclusive=True), {other for other in WORDS if other >= word}),
+        (string_set.prefixed(word), {other for other in WORDS if other.startswith(word)}),
+        (string_set.suffixed(word), {other for other in WORDS if other.endswith(word)}),
+        (string_set.containing(word), {other for other in WORDS if word in other}),
+    ]
+    for found, expected in sets:
+        if found is None:
+            assert not expected
+        else:
+            assert {other for other in WORDS if other in found} == expected
+            assert found.intersect(ALL_STRINGS) == found
+
+
+def test_the_same_range_by_other_names() -> None:
+    assert string_set.all_but("") == string_set.above("", inclusive=False)
+    assert beginning_with("a" + LAST) == StringRange("a" + LAST, "b")
+    assert beginning_with(LAST + LAST) == StringRange(LAST + LAST)
+    assert beginning_with("") == StringRange()
+    assert ("\0", chr(sys.maxunicode)) == (FIRST, LAST)
