@@ -16,17 +16,12 @@ def refuse_unwritable(target: str | Path | None) -> None:
     if target is None or str(target) == STDOUT:
         return
     path = Path(target)
-    try:
-        if path.is_dir():
-            raise UsageError(f"{path}: is a directory; expected a file to write")
-        if not path.parent.is_dir():
-            raise UsageError(f"{path}: there is no directory {path.parent}; create it first")
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise UsageError(f"{path}: may not be written")
-    except (OSError, ValueError) as error:
-        if isinstance(error, UsageError):
-            raise
-        raise UsageError(f"{path}: cannot be written: {error}") from None
+    if path.is_dir():
+        raise UsageError(f"{path}: is a directory; expected a file to write")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no directory {path.parent}; create it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{path}: may not be written")
 
 
 def refuse_no_directory(target: Path | None) -> None:

@@ -60,17 +60,22 @@ def _simple_to_large(instance: Instance) -> tuple[bool, int, int, str]:
 
 def _read(path: Path, where: str) -> bytes:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise UsageError(f"{where}: not a regular file; expected an instance file in TOML")
-        with path.open("rb") as file:
-            data = file.read(BYTES + 1)
+        is_regular = stat.S_ISREG(path.stat().st_mode)  # before it is opened: opening a pipe may wait for ever
+        data = _first_bytes(path, BYTES + 1) if is_regular else b""
     except FileNotFoundError:
         raise UsageError(f"{where}: there is no such file; expected an instance file in TOML") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
         raise UsageError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not is_regular:
+        raise UsageError(f"{where}: not a regular file; expected an instance file in TOML")
     if len(data) > BYTES:
         raise InstanceError(f"{where}: more than {BYTES} bytes; expected an instance file, which is far smaller")
     return data
+
+
+def _first_bytes(path: Path, most: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most)
 
 
 def _parse(data: bytes, where: str) -> Instance:

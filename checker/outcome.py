@@ -171,11 +171,12 @@ def _never_reached(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _never_exercised(outcomes: Sequence[Outcome]) -> list[str]:
+    """Each `always` that nothing put to the test, though nothing was left out either."""
     exercised: dict[str, int] = {}
     for o in outcomes:
         for f in o.findings.values():
             if f.kind == "always":
-                exercised[f.property] = exercised.get(f.property, 0) + f.exercised + (f.verdict == "fails")
+                exercised[f.property] = exercised.get(f.property, 0) + f.exercised + (f.verdict != "holds")
     return [id for id in PROPERTIES if exercised.get(id) == 0]
 
 

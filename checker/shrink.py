@@ -63,7 +63,10 @@ def shrink_file(source: Path, target: Path) -> str:
     verdict = Finding(p.id, p.kind, "fails" if p.kind == "always" else "holds", 1, before.run, before.why)
     world, finding = shrink(before.world, verdict)
     assert finding.run is not None
-    save(target, to_text(record(world, finding.run, finding)), replace=True)
+    try:
+        save(target, to_text(record(world, finding.run, finding)), replace=True)
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror or error}") from None
     then, now = _size(before.world.instance, before.run), _size(world.instance, finding.run)
     return f"{p.id}: {then} -> {now}: {target}" if then != now else f"{p.id}: already minimal, {now}: {target}"
 

@@ -123,7 +123,7 @@ class _Reader:
             name = self._id(keys["id"])
             if not by_id:
                 keys["of"].refuse("the id of an advertisement, of which there is none")
-            advertisement = by_id[keys["of"].one_of(by_id)]
+            advertisement = by_id[keys["of"].one_of(by_id, "an advertisement: ")]
             found.append(Publication(rank, name, advertisement.id, self._event(entry, keys, advertisement)))
         return tuple(found)
 

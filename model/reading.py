@@ -56,13 +56,13 @@ class Place:
             self.refuse(expected)
         return text
 
-    def one_of(self, known: Iterable[str]) -> str:
+    def one_of(self, known: Iterable[str], what: str = "") -> str:
         names = list(known)
         listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-        expected = f"one of {listed}" if len(names) > 1 else listed
+        expected = f"{what}one of {listed}" if len(names) > 1 else f"{what}{listed}"
         text = self.string(expected)
         if text not in names:
-            self.refuse(expected + did_you_mean(text, names))
+            self.refuse(expected + (did_you_mean(text, names) if len(names) > 1 else ""))
         return text
 
     def line(self, longest: int) -> str:
@@ -114,5 +114,5 @@ class Place:
                 self.refuse(f"the keys {', '.join(known)}{near}", f"the unknown key {shown(key)}")
         for key in required:
             if key not in self.value:
-                self.refuse(f"the key {key}", "none")
+                self.refuse(f"the keys {', '.join(required)}", f"no key {key}")
         return {key: Place(self.where, prefix + key, entry) for key, entry in self.value.items()}

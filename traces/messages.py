@@ -21,7 +21,7 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.traces.fields import Raw, TraceError, items, name, table
+from routeproof.traces.fields import Raw, TraceError, integer, items, name, table
 
 SHORT = {
     "advertise": "adv",
@@ -128,10 +128,7 @@ def read_filter(raw: object, dialect: Dialect) -> Filter:
 def _event(message: Raw, dialect: Dialect) -> Event | None:
     if "attributes" in message:
         return dialect.event(message["attributes"])
-    event = message.get("event")
-    if event is None or (type(event) is int and event >= 0):
-        return event
-    raise TraceError('"event": expected the number of an event; attributes belong under "attributes"')
+    return integer(message, "event") if "event" in message else None
 
 
 def describe(message: TraceMessage) -> str:

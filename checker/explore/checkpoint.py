@@ -67,7 +67,7 @@ def save(search: Search, path: Path) -> None:
 def load(search: Search, path: Path) -> None:
     """Take up a saved search; `search` must be new and ask the same question."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             header = json.loads(bytes(arrays["header"]))
             if header["format"] != FORMAT:
                 raise UsageError(f"{path}: a checkpoint of format {header['format']}; expected {FORMAT}")

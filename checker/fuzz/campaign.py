@@ -68,7 +68,8 @@ class Campaign:
             return True
         if v.property != self.violation.property:
             return False
-        if len(v.run) < len(self.violation.run): self.violation = v
+        if len(v.run) < len(self.violation.run):
+            self.violation = v
         return True
 
     def _settings(self):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from random import Random
+
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -19,6 +21,7 @@ from routeproof.model.world import Action, World
 
 # Taken modulo what there is to choose from. 0, the first of it, is the simplest.
 _NUMBER = st.integers(0, 99)
+_TIMES = st.integers(1, 25)
 _ORDER = st.sampled_from(list(ORDERS))
 
 
@@ -65,11 +68,21 @@ class Machine(RuleBasedStateMachine):
         else:
             self._operate(number)
 
-    @rule(order=_ORDER)
-    def drain(self, order: str) -> None:
+    @rule(number=_NUMBER, times=_TIMES)
+    def scramble(self, number: int, times: int) -> None:
+        """Many things happen, in an order that one number stands for: long disorder for few draws."""
+        chance = Random(number)
+        lean = chance.choice((0.1, 0.3, 0.6))
+        for _ in range(times):
+            operations, waiting = self.walk.possible_operations(), self.walk.waiting()
+            first, second = (operations, waiting) if chance.random() < lean else (waiting, operations)
+            self._take(chance.randrange(100), first or second)
+
+    @rule(order=_ORDER, number=_NUMBER)
+    def drain(self, order: str, number: int) -> None:
         """Everybody is silent until the network is at rest, which is where most properties speak."""
         if not self.walk.waiting():
-            self._operate(0)
+            self._operate(number)
         self._drain(order)
 
     def teardown(self) -> None:
@@ -85,7 +98,7 @@ class Machine(RuleBasedStateMachine):
 
     def _take(self, number: int, actions: Sequence[Action], times: int = 1) -> None:
         if not actions:  # all is done: the same world once more, in another order
-            pass
+            self.walk = self.set_out(self.walk.world)
             return
         try:
             for _ in range(times):

@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from attrs import frozen
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
 from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
-from routeproof.model.overlay import Link, Overlay
+from routeproof.model.overlay import Link, Node, Overlay
 
 NAME = "drawn"
+
+Drawn: TypeAlias = tuple[Shape, Node]
+"""A filter and the home of who has it."""
 
 
 @frozen
@@ -23,7 +28,7 @@ class Sizes:
     brokers: int = 12
     advertisements: int = 3
     subscriptions: int = 6
-    publications: int = 5
+    publications: int = 8
 
 
 @st.composite
@@ -31,11 +36,13 @@ def instances(draw: Draw[int], sizes: Sizes) -> Instance:
     """Any tree, clients anywhere, most of them with withdrawals."""
     algebra = pick(draw, (EVENT_SETS, PREDICATES))
     overlay = Overlay.of(_tree(draw, sizes.brokers))
-    shapes: list[Shape] = []
-    advertisers = [_advertiser(draw, rank, overlay, algebra, shapes) for rank in _some(draw, sizes.advertisements)]
-    subscribers = [_subscriber(draw, rank, overlay, algebra, shapes) for rank in _some(draw, sizes.subscriptions)]
+    drawn: list[Drawn] = []
+    advertisers = [_advertiser(draw, rank, overlay, algebra, drawn) for rank in _some(draw, sizes.advertisements)]
+    advertised = list(drawn)
+    subscribers = [_subscriber(draw, rank, overlay, algebra, drawn) for rank in _some(draw, sizes.subscriptions)]
+    subscribed = drawn[len(advertised) :]
     publications = [
-        _publication(draw, rank, len(advertisers), algebra, shapes) for rank in _some(draw, sizes.publications)
+        _publication(draw, rank, advertised, subscribed, algebra) for rank in _some(draw, sizes.publications)
     ]
     return Instance(NAME, overlay, tuple(advertisers), tuple(subscribers), tuple(publications))
 
@@ -51,38 +58,43 @@ def _tree(draw: Draw[int], most: int) -> list[Link]:
     return [(pick(draw, range(1, b)), b) for b in brokers]
 
 
-def _advertiser(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, shapes: list[Shape]) -> Advertiser:
-    shape = _related(draw, algebra, shapes)
-    item = Advertisement(rank, f"a{rank + 1}", algebra.filter(shape))
-    return Advertiser(item, pick(draw, overlay.brokers), pick(draw, (False, True)))
+def _advertiser(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Advertiser:
+    shape, home = _related(draw, overlay, algebra, drawn)
+    return Advertiser(Advertisement(rank, f"a{rank + 1}", algebra.filter(shape)), home, pick(draw, (False, True)))
 
 
-def _subscriber(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, shapes: list[Shape]) -> Subscriber:
-    shape = _related(draw, algebra, shapes)
-    item = Subscription(rank, f"s{rank + 1}", algebra.filter(shape))
-    return Subscriber(item, pick(draw, overlay.brokers), pick(draw, (False, True, True)))
+def _subscriber(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Subscriber:
+    shape, home = _related(draw, overlay, algebra, drawn)
+    return Subscriber(Subscription(rank, f"s{rank + 1}", algebra.filter(shape)), home, pick(draw, (False, True, True)))
 
 
 def _publication(
-    draw: Draw[int], rank: int, advertisements: int, algebra: Algebra, shapes: list[Shape]
+    draw: Draw[int], rank: int, advertised: list[Drawn], subscribed: list[Drawn], algebra: Algebra
 ) -> Publication:
-    """Of one of the advertisements, and where it can be, wanted by some subscription."""
-    of = pick(draw, range(advertisements))
-    wanted = pick(draw, shapes[advertisements:])
-    return Publication(rank, f"p{rank + 1}", f"a{of + 1}", algebra.event(draw, shapes[of], wanted))
+    """Where it can be, one that some subscription wants."""
+    wanted, _ = pick(draw, subscribed)
+    intersecting = [
+        i for i, (shape, _) in enumerate(advertised) if algebra.filter(shape).overlaps(algebra.filter(wanted))
+    ]
+    of = pick(draw, intersecting or range(len(advertised)))
+    return Publication(rank, f"p{rank + 1}", f"a{of + 1}", algebra.event(draw, advertised[of][0], wanted))
 
 
-def _related(draw: Draw[int], algebra: Algebra, shapes: list[Shape]) -> Shape:
-    """A new shape, most often a relative of an earlier one."""
-    kinship = pick(draw, ("fresh", "narrower", "wider", "equal")) if shapes else "fresh"
+def _related(draw: Draw[int], overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Drawn:
+    """A filter and a home: most often a relative of an earlier filter, and at home where that one is.
+
+    Both matter. Covering is between relatives, and between those whose ways have a link in common.
+    """
+    home = pick(draw, overlay.brokers)
+    kinship = pick(draw, ("fresh", "narrower", "wider", "equal")) if drawn else "fresh"
     if kinship == "fresh":
         shape = algebra.fresh(draw)
     else:
-        base = pick(draw, shapes)
+        base, base_home = pick(draw, drawn)
         derive = {"narrower": algebra.narrower, "wider": algebra.wider, "equal": algebra.equal}[kinship]
-        shape = derive(draw, base)
-    shapes.append(shape)
-    return shape
+        shape, home = derive(draw, base), pick(draw, (home, base_home))
+    drawn.append((shape, home))
+    return shape, home
 
 
 def _some(draw: Draw[int], most: int) -> range:

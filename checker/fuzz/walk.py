@@ -109,7 +109,9 @@ class Walk:
         if self.drains:
             self.tally.exercised[self.drains.id] += 1
             if self.waiting():
-                self._report(self.drains, f"{PATIENCE:,} deliveries after the last operation the network is not at rest")
+                self._report(
+                    self.drains, f"{PATIENCE:,} deliveries after the last operation the network is not at rest"
+                )
 
     def _look_for_cycle(self, drains: Property, action: Action) -> None:
         """An operation is done once and a fault is spent, so only deliveries can lead back to an old state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from routeproof.checker.terminal import paint
@@ -37,3 +38,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: str, colour
 
 def _cut(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else text[: most - 2] + ".."
+
+
+def wrapped(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of words, and a last one of prose, wrapped below itself."""
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    lines = []
+    for *words, prose in rows:
+        start = "".join(word.ljust(width) + GAP for word, width in zip(words, widths, strict=True))
+        lines += textwrap.wrap(f"{start}{prose}", WIDTH, subsequent_indent=" " * len(start), drop_whitespace=True)
+    return lines

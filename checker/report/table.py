@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 
@@ -125,8 +126,7 @@ def _failure(run: Run, failure: Failure) -> list[str]:
         lines.append(f"{INDENT}after {steps} step{'' if steps == 1 else 's'}")
     path = run.trace_of(failure.instance, failure.policy, failure.subject)
     if path is not None:
-        lines.append(f"{INDENT}trace: {path}")
-        lines.append(f"{INDENT}see:   routeproof show {path}")
+        lines.append(f"{INDENT}see: routeproof show {shlex.quote(str(path))}")
     return lines
 
 

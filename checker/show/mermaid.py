@@ -26,7 +26,8 @@ def mermaid(shown: Shown) -> str:
     trace = shown.trace
     events = [e for e in trace.events if e.event not in ("snapshot", "restart")][:SHOWN]
     who = _Participants(trace, events)
-    received = any(e.event == "receive" for e in events)
+    observed = trace.header.observes or [e.event for e in events]
+    received = "receive" in observed
     lines = ["sequenceDiagram", *who.lines]
     for event in events:
         lines += _line(event, who, received)

@@ -142,7 +142,7 @@ def _happens(world: World, step: Step) -> Iterator[Row]:
     elif action.kind == "crash":
         yield me, "crashes, and begins again with empty tables"
     else:
-        yield f"{broker_name(near)} > {broker_name(far)}", link_fault(step)
+        yield f"{broker_name(near)} -- {broker_name(far)}", link_fault(step)
     for receiver, message in step.outcome.sends:
         if receiver == LOCAL:
             yield f"{me} => {client_of(message)}", describe(message)

@@ -9,8 +9,9 @@ then list the object in `dialects`. `strict` is the example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import reduce
+from itertools import accumulate
 from typing import TypeAlias
 
 from attrs import frozen
@@ -26,6 +27,9 @@ Meaning: TypeAlias = Callable[[str, Value | None], ValueSet]
 """The values that an operator with a constant (or without: None) lets through; `FilterError` where there is none."""
 
 Condition: TypeAlias = tuple[Predicate, ValueSet]
+
+CONDITIONS_SHOWN = 8
+"""In a message about conditions that contradict each other."""
 
 
 def as_it_is(value: Value) -> Value:
@@ -63,25 +67,30 @@ class PredicateDialect:
 
 
 def _conjunction(conditions: list[Condition]) -> ValueSet:
-    allowed = _intersection(conditions)
+    allowed = reduce(ValueSet.intersect, (each for _, each in conditions), ANYTHING)
     if allowed.is_empty:  # FLT-5
-        core = [predicate for predicate, _ in _conflict(conditions)]
-        wanted = " and ".join(predicate.condition for predicate in core)
-        raise FilterError(f"the filter matches nothing: {named(core[0].attribute)} cannot be {wanted}")
+        core = _conflict(conditions)
+        wanted = [predicate.condition for predicate in core[:CONDITIONS_SHOWN]]
+        if len(core) > CONDITIONS_SHOWN:
+            wanted.append(f"{len(core) - CONDITIONS_SHOWN} more")
+        raise FilterError(f"the filter matches nothing: {named(core[0].attribute)} cannot be {' and '.join(wanted)}")
     return allowed
 
 
-def _intersection(conditions: Iterable[Condition]) -> ValueSet:
-    return reduce(ValueSet.intersect, (allowed for _, allowed in conditions), ANYTHING)
+def _conflict(conditions: list[Condition]) -> list[Predicate]:
+    """Conditions that no value meets together, though it could if any of them were left out: what to show the author.
 
-
-def _conflict(conditions: list[Condition]) -> list[Condition]:
-    """Conditions that no value meets together, though any of them left out it would: what to show the author."""
-    core = conditions
-    for condition in conditions:
-        rest = [other for other in core if other is not condition]
-        if _intersection(rest).is_empty:
-            core = rest
+    The condition at which nothing is left is one of them; the others are among those before it.
+    """
+    core: list[Predicate] = []
+    met = ANYTHING
+    while not met.is_empty:
+        left = accumulate((allowed for _, allowed in conditions), ValueSet.intersect, initial=met)
+        at = next(number for number, allowed in enumerate(left) if allowed.is_empty) - 1
+        predicate, allowed = conditions[at]
+        core.insert(0, predicate)
+        met = met.intersect(allowed)
+        conditions = conditions[:at]
     return core
 
 

@@ -43,7 +43,7 @@ class PredicateFilter:
 
     `constraints` are sorted by attribute; no set among them is empty and none is `ANYTHING`. The filter's events are
     then a product of non-empty sets, one an attribute, which is why every question can be answered attribute by
-    attribute, and why equal constraints are the same events (FLT-6). `written` has no part in equality.
+    attribute (FLT-13), and why equal constraints are the same events (FLT-6). `written` has no part in equality.
     """
 
     constraints: tuple[tuple[str, ValueSet], ...]

@@ -15,7 +15,7 @@ from routeproof.model.filters.predicate_filter import Predicate
 from routeproof.model.filters.wording import named, shown
 
 # FLT-12: far above any real filter or event, and low enough that no answer takes noticeable time.
-PREDICATES = 128
+PREDICATES = 64
 ATTRIBUTES = 1024
 NAME_LENGTH = 256
 CONSTANT_LENGTH = 1024

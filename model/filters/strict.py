@@ -19,7 +19,7 @@ from routeproof.model.filters.value_set import PRESENT, ValueSet
 from routeproof.model.filters.wording import named, shown
 
 # Each set holds values of one type and never "missing": this is FLT-3 and FLT-4, for != as for the others.
-ON_NUMBERS: Mapping[str, Callable[[Number], NumberSet]] = {
+ON_NUMBERS: Mapping[str, Callable[[Number], NumberSet]] = {  # FLT-8
     "=": number_set.only,
     "!=": number_set.all_but,
     "<": lambda number: number_set.below(number, inclusive=False),
@@ -27,7 +27,7 @@ ON_NUMBERS: Mapping[str, Callable[[Number], NumberSet]] = {
     ">": lambda number: number_set.above(number, inclusive=False),
     ">=": lambda number: number_set.above(number, inclusive=True),
 }
-ON_STRINGS: Mapping[str, Callable[[str], StringSet | None]] = {
+ON_STRINGS: Mapping[str, Callable[[str], StringSet | None]] = {  # FLT-9, FLT-10
     "=": string_set.only,
     "!=": string_set.all_but,
     "<": lambda word: string_set.below(word, inclusive=False),
@@ -38,11 +38,11 @@ ON_STRINGS: Mapping[str, Callable[[str], StringSet | None]] = {
     "suffix": string_set.suffixed,
     "contains": string_set.containing,
 }
-ON_BOOLEANS: Mapping[str, Callable[[bool], frozenset[bool]]] = {
+ON_BOOLEANS: Mapping[str, Callable[[bool], frozenset[bool]]] = {  # FLT-11
     "=": lambda truth: frozenset((truth,)),
     "!=": lambda truth: frozenset((not truth,)),
 }
-ALONE: Mapping[str, ValueSet] = {
+ALONE: Mapping[str, ValueSet] = {  # FLT-11
     "present": PRESENT,
     "integer": ValueSet(numbers=WHOLE_NUMBERS),
 }

@@ -54,16 +54,22 @@ class StringRange:
 
     def cylinders(self) -> Iterator[tuple[str, int, int]]:
         """The rest of an infinite range: (stem, first, last) is every stem + c + anything for c from first to last."""
+        for stem, first, last in self._forks():
+            if first <= last:
+                yield stem, first, last
+
+    def _forks(self) -> Iterator[tuple[str, int, int]]:
+        """Where a string may leave an end of the range and stay inside from there on, and with which characters."""
         low, high, shared = self.low, self.high, self._shared()
-        if high is not None and shared == len(low):
-            candidates = [(high[:at], 0, ord(high[at]) - 1) for at in range(shared, len(high))]
-        else:
-            candidates = [(low, 0, sys.maxunicode)]
-            candidates += [(low[:at], ord(low[at]) + 1, sys.maxunicode) for at in range(shared + 1, len(low))]
-            if high is not None:
-                candidates.append((low[:shared], ord(low[shared]) + 1, ord(high[shared]) - 1))
-                candidates += [(high[:at], 0, ord(high[at]) - 1) for at in range(shared + 1, len(high))]
-        return ((stem, first, last) for stem, first, last in candidates if first <= last)
+        if shared < len(low):
+            yield low, 0, sys.maxunicode
+            for at in range(shared + 1, len(low)):
+                yield low[:at], ord(low[at]) + 1, sys.maxunicode
+        if high is not None:
+            if shared < len(low):
+                yield low[:shared], ord(low[shared]) + 1, ord(high[shared]) - 1
+            for at in range(len(low) if shared == len(low) else shared + 1, len(high)):
+                yield high[:at], 0, ord(high[at]) - 1
 
     def all_but_points_contain(self, part: str) -> bool:
         """Whether every cylinder's stem contains `part`, so that only points can lack it.

@@ -136,10 +136,11 @@ def _with_fewest_parts(rough: StringSet) -> StringSet:
 
     The second kind is real: from "\\0" + U+10FFFF to "\\1\\0\\1", excluded, every word but "\\1" contains "\\0".
     """
-    free = {part for part in rough.parts if part not in rough.suffix and not rough.range.all_but_points_contain(part)}
-    parts = frozenset(part for part in free if not any(part in other for other in free if other != part))
-    lacking = (point for point in rough.range.points() if not rough._has_ending_and_parts(point))
-    return StringSet(rough.range, rough.suffix, parts, rough.holes.union(lacking))
+    parts = {part for part in rough.parts if part not in rough.suffix}
+    parts = {part for part in parts if not any(part in other for other in parts if other != part)}
+    nearly_always = {part for part in parts if rough.range.all_but_points_contain(part)}
+    lacking = (point for part in nearly_always for point in rough.range.points() if part not in point)
+    return StringSet(rough.range, rough.suffix, frozenset(parts - nearly_always), rough.holes.union(lacking))
 
 
 def _trimmed(rough: StringSet) -> StringSet:

@@ -19,7 +19,7 @@ FILTERS: list[tuple[object, str]] = [
     ("x > 1", 'a filter: found "x > 1"; expected a list of predicates'),
     ({"x": 1}, "a filter: found a table; expected a list of predicates"),
     ({1, 2}, "a filter: found a value of type set; expected a list of predicates"),
-    ([["x", "=", 1]] * 129, "a filter: found 129 predicates; expected at most 128"),
+    ([["x", "=", 1]] * 65, "a filter: found 65 predicates; expected at most 64"),
     ([0, 1], "predicate 1: found 0; expected [attribute, operator, constant] or [attribute, operator]"),
     (["abc"], 'predicate 1: found "abc"; expected [attribute, operator, constant] or [attribute, operator]'),
     ([[]], "predicate 1: found a list of length 0; expected [attribute, operator, constant] or [attribute, operator]"),

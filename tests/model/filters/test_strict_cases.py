@@ -163,6 +163,14 @@ MATCHES_NOTHING = [
         'the filter matches nothing: \'x\' cannot be <= "\\u0000" and != "" and != "\\u0000"',
     ),
     (on_x("suffix", "a", "suffix", "b"), 'the filter matches nothing: \'x\' cannot be suffix "a" and suffix "b"'),
+    (
+        on_x(">=", "a", "<=", "a" + "\0" * 9, *(word for size in range(10) for word in ("!=", "a" + "\0" * size))),
+        'the filter matches nothing: \'x\' cannot be >= "a" and <= "a'
+        + "\\u0000" * 9
+        + '" and != "a" and != "a'
+        + '" and != "a'.join("\\u0000" * size for size in range(1, 6))
+        + '" and 4 more',
+    ),
     (on_x("=", "ab", "contains", "ba"), 'the filter matches nothing: \'x\' cannot be = "ab" and contains "ba"'),
 ]
 

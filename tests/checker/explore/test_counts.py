@@ -1,0 +1,62 @@
+"""Exact numbers of every shipped instance under every policy, held against the independent naive search."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from routeproof.checker.explore import explore
+from routeproof.checker.instances import find, shipped
+from routeproof.checker.plain import plain_search
+from routeproof.model.protocols import world
+from routeproof.spec.rules import rules_that_fire
+
+HERE = Path(__file__).parent
+COUNTS: dict[str, dict[str, list[int]]] = json.loads((HERE / "counts.json").read_text())
+"""name -> policy -> [states, transitions, depth]."""
+NAIVE: dict[str, dict[str, list[int]]] = json.loads((HERE.parents[1] / "naive" / "counts.json").read_text())
+CASES = [(i.name, policy) for i in shipped() for policy in i.policies]
+
+
+@pytest.mark.parametrize(("name", "policy"), CASES)
+def test_numbers_and_verdicts(name: str, policy: str) -> None:
+    instance = find(name)
+    result = explore(world(instance, policy))
+    assert [result.states, result.transitions, result.depth] == COUNTS[name][policy]
+    assert result.complete
+    assert result.stored == result.states
+    failed = {f.property for f in result.findings.values() if f.failed and f.kind == "always"}
+    if instance.faults.any:
+        assert failed
+    else:
+        assert not failed
+
+
+def test_every_shipped_instance_is_counted() -> None:
+    assert {(name, policy) for name in COUNTS for policy in COUNTS[name]} == set(CASES)
+
+
+@pytest.mark.parametrize("name", sorted(NAIVE))
+def test_the_naive_search_found_the_same(name: str) -> None:
+    assert NAIVE[name] == COUNTS[name]
+
+
+@pytest.mark.parametrize(("name", "policy"), [c for c in CASES if max(COUNTS[c[0]][c[1]]) < 13_000])
+def test_the_plain_search_finds_the_same(name: str, policy: str) -> None:
+    """Same model, no columns, with faults and predicate filters too: what the explorer adds changes nothing."""
+    plain = plain_search(world(find(name), policy))
+    assert [plain.states, plain.transitions, plain.depth] == COUNTS[name][policy]
+
+
+def test_at_least_three_instances_are_large() -> None:
+    large = {name for name in COUNTS if any(500_000 <= c[0] <= 5_000_000 for c in COUNTS[name].values())}
+    assert len(large) >= 3
+
+
+def test_every_rule_fires_somewhere() -> None:
+    fired: set[str] = set()
+    for name in ("tiny", "line3", "unadv3", "cross3", "equal3", "duplicate3"):
+        for policy in find(name).policies:
+            fired |= {rule for rule, times in explore(world(find(name), policy)).rules.items() if times}
+    fired |= {r for r, times in explore(world(find("star4"), "packing")).rules.items() if times}
+    assert fired == set(rules_that_fire("routing"))

@@ -1,0 +1,40 @@
+"""The code in `spec/filters.md` runs, and its table of limits is the code's."""
+
+import re
+from pathlib import Path
+
+from routeproof.model.filters import event_set, reading, strict
+
+TEXT = (Path(__file__).resolve().parents[3] / "spec" / "filters.md").read_text(encoding="utf-8")
+
+
+def test_the_example_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "spec/filters.md", "exec"), {})
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    section = TEXT.split("**FLT-12")[1].split("##")[0]
+    assert [int(number) for number in re.findall(r"\| (\d+)", section)] == [
+        reading.PREDICATES,
+        reading.ATTRIBUTES,
+        reading.NAME_LENGTH,
+        reading.CONSTANT_LENGTH,
+        reading.STRING_LENGTH,
+        reading.NUMBER_BITS,
+    ]
+    assert f"0 to {event_set.EVENT_NUMBER}" in TEXT
+
+
+def test_every_operator_is_described() -> None:
+    section = TEXT.split("### Operators")[1].split("A dash")[0]
+    described = re.findall(r"`([^`]+)`", section)
+    assert sorted(described) == sorted(strict.OPERATORS)
+
+
+def test_every_rule_that_the_code_cites_is_there() -> None:
+    folder = Path(reading.__file__).parent
+    cited = {rule for file in folder.glob("*.py") for rule in re.findall(r"FLT-\d+", file.read_text(encoding="utf-8"))}
+    assert cited
+    assert cited <= set(re.findall(r"\*\*(FLT-\d+)", TEXT))

@@ -1,0 +1,192 @@
+"""Instance files: what is read is what was written, and whatever is malformed is refused in one line."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from routeproof.model.filters import EventSet
+from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
+from routeproof.model.instance_file import InstanceError, parse_instance, to_table
+from routeproof.model.messages import Advertisement, Publication, Subscription
+from routeproof.model.overlay import Overlay
+from tests.model.malformed import GOOD, MALFORMED, PREDICATES
+
+SHIPPED = sorted((Path(__file__).resolve().parents[2] / "model/instances").glob("*.toml"))
+quick = settings(derandomize=True, max_examples=300, deadline=None)
+
+
+def parse(text: str) -> Instance:
+    return parse_instance(tomllib.loads(text), "x.toml")
+
+
+# -- what is read ------------------------------------------------------------------------------------------------------
+
+
+def test_every_key_is_read() -> None:
+    about = 'about = "why"\ndialect = "strict"\nmust_reach = ["SomeDelivery"]\nmust_fail = ["Precise"]\n'
+    instance = parse(about + GOOD.replace('"active"', '["lazy", "none"]') + "[faults]\nloss = 1\nreorder = 2\n")
+    one, both = EventSet.of([0]), EventSet.of([0, 1])
+    assert instance == Instance(
+        name="good",
+        overlay=Overlay.line(3),
+        advertisers=(Advertiser(Advertisement(0, "a", both), at=3),),
+        subscribers=(
+            Subscriber(Subscription(0, "S", both), at=1, unsubscribes=True),
+            Subscriber(Subscription(1, "s", one), at=2),
+        ),
+        publications=(Publication(0, "p", "a", 0),),
+        protocol="routing",
+        policies=("lazy", "none"),
+        dialect="strict",
+        faults=Faults(loss=1, reorder=2),
+        must_reach=("SomeDelivery",),
+        must_fail=("Precise",),
+        about="why",
+    )
+
+
+def test_clients_may_be_left_out() -> None:
+    instance = parse('name = "x"\nprotocol = "routing"\npolicy = "none"\noverlay = []\n')
+    assert instance.overlay.brokers == (1,)
+    assert not instance.advertisers + instance.subscribers + instance.publications
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_ships_survives_a_round_trip_through_json(path: Path) -> None:
+    instance = parse_instance(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
+    assert instance.name == path.stem
+    assert instance.about
+    assert parse_instance(json.loads(json.dumps(to_table(instance))), "again") == instance
+
+
+def test_predicates_survive_a_round_trip() -> None:
+    instance = parse(PREDICATES)
+    table = json.loads(json.dumps(to_table(instance)))
+    assert table["subscription"][0]["filter"] == [["volume", ">", 1000]]
+    assert parse_instance(table, "again") == instance
+
+
+@st.composite
+def instances(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Instance:
+    size = draw(st.integers(1, 6))
+    overlay = Overlay.of((draw(st.integers(1, b - 1)), b) for b in range(2, size + 1))
+    sets, homes = st.sets(st.integers(0, 62), min_size=1, max_size=5), st.integers(1, size)
+    advertisers = tuple(
+        Advertiser(Advertisement(i, f"a{i}", EventSet.of(draw(sets))), draw(homes), draw(st.booleans()))
+        for i in range(draw(st.integers(0, 3)))
+    )
+    subscribers = tuple(
+        Subscriber(Subscription(i, f"s{i}", EventSet.of(draw(sets))), draw(homes), draw(st.booleans()))
+        for i in range(draw(st.integers(0, 3)))
+    )
+    promised = [(a.advertisement.id, e) for a in advertisers for e in a.advertisement.filter.to_json()]
+    chosen = draw(st.lists(st.sampled_from(promised), max_size=3)) if promised else []
+    publications = tuple(Publication(i, f"p{i}", of, event) for i, (of, event) in enumerate(chosen))
+    faults = Faults(*(draw(st.integers(0, 8)) for _ in range(4)))
+    policies = draw(st.sampled_from([("none",), ("lazy", "active"), ("none", "active", "lazy", "packing")]))
+    return Instance("drawn", overlay, advertisers, subscribers, publications, policies=policies, faults=faults)
+
+
+@quick
+@given(instances())
+def test_any_instance_survives_a_round_trip(instance: Instance) -> None:
+    assert parse_instance(json.loads(json.dumps(to_table(instance))), "again") == instance
+
+
+# -- what ships is what the table of the routing core says -------------------------------------------------------------
+
+REFERENCE = """\
+| tiny | line 2 | a@2:0,1 | S@1:0,1 (u), s@1:0 | p(a,0) |
+| line3 | line 3 | a@3:0,1,2 | S@1:0,1 (u), s1@1:0, s2@2:1 | p(a,0) |
+| cross3 | line 3 | a@3:0,1 ; b@1:0,1 | S@2:0,1 (u), s1@1:0, s2@3:1 | p(a,0) ; q(b,1) |
+| star4 | star, hub 1, leaves 2,3,4 | a@2:0,1,2 | S@3:0,1,2 (u), s1@3:0 (u), s2@4:1 | p(a,0) ; q(a,1) |
+| line4 | line 4 | a@4:0,1,2 | S@1:0,1,2 (u), s1@1:0, s2@2:1, s3@3:2 | p(a,0) ; q(a,2) |
+| equal3 | line 3 | a@3:0 | s1@1:0 (u), s2@1:0 (u), s3@2:0 | p(a,0) |
+| two4 | line 4 | a@1:0,1 ; b@4:0,1 | S@2:0,1 (u), s1@3:0 (u), s2@2:1 | p(a,0) ; q(b,1) |
+"""
+
+
+@pytest.mark.parametrize("row", REFERENCE.splitlines(), ids=lambda row: row.split()[1])
+def test_reference_instances_are_those_of_the_table(row: str) -> None:
+    name, overlay, advertisements, subscriptions, publications = (c.strip() for c in row.strip("|\n ").split(" | "))
+    instance = parse(next(path for path in SHIPPED if path.stem == name).read_text(encoding="utf-8"))
+    brokers = [int(n) for n in re.findall(r"\d+", overlay)]
+    expected = Overlay.line(brokers[0]) if overlay.startswith("line") else Overlay.of((1, b) for b in brokers[1:])
+    assert instance.overlay == expected
+    clients = r"(\w+)@(\d):([\d,]*\d)( \(u\))?"
+    assert re.findall(clients, advertisements) == [
+        (a.advertisement.id, str(a.at), _events(a.advertisement), " (u)" * a.unadvertises) for a in instance.advertisers
+    ]
+    assert re.findall(clients, subscriptions) == [
+        (s.subscription.id, str(s.at), _events(s.subscription), " (u)" * s.unsubscribes) for s in instance.subscribers
+    ]
+    assert re.findall(r"(\w)\((\w),(\d)\)", publications) == [(p.id, p.of, str(p.event)) for p in instance.publications]
+    assert instance.policies == ("none", "active", "lazy", "packing")
+    assert not instance.faults.any
+
+
+def _events(item: Advertisement | Subscription) -> str:
+    return ",".join(map(str, item.filter.to_json()))
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed(case: str) -> None:
+    text, expected = MALFORMED[case]
+    with pytest.raises(InstanceError) as refused:
+        parse(text)
+    message = str(refused.value)
+    assert message.startswith("x.toml: ")
+    assert expected in message
+    assert message.isprintable(), "one line"
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize("raw", [None, 1, "x", [], [{}], True])
+def test_what_is_no_table_at_all(raw: object) -> None:
+    with pytest.raises(InstanceError, match="expected a table"):
+        parse_instance(raw, "x.toml")
+
+
+def test_keys_that_json_does_not_know() -> None:
+    with pytest.raises(InstanceError, match="unknown key 7"):
+        parse_instance({**tomllib.loads(GOOD), 7: 1}, "x.toml")
+
+
+anything: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@quick
+@given(st.data(), st.sampled_from([GOOD, PREDICATES]), anything)
+def test_anything_anywhere_is_read_or_refused(data: st.DataObject, text: str, thing: Any) -> None:
+    """Put an arbitrary value somewhere into a good table."""
+    table = tomllib.loads(text)
+    node: Any = table
+    while True:
+        key = data.draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+        child = node[key]
+        if not isinstance(child, dict | list) or not child or data.draw(st.booleans()):
+            node[key] = thing
+            break
+        node = child
+    try:
+        instance = parse_instance(table, "x.toml")
+    except InstanceError as error:
+        message = str(error)
+    else:
+        assert parse_instance(to_table(instance), "again") == instance
+        return
+    assert message.isprintable()
