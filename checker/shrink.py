@@ -11,7 +11,7 @@ Everything is done in a fixed order, so that equal counterexamples shrink to equ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -22,7 +22,7 @@ from routeproof.checker.monitor import Monitor, exercised
 from routeproof.checker.record import record
 from routeproof.checker.replay import replay_file
 from routeproof.checker.runs import follow
-from routeproof.checker.smaller import smaller
+from routeproof.checker.smaller import Cut, smaller
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world as world_of
@@ -43,12 +43,15 @@ DRAINED = 500
 def shrink(world: World, finding: Finding) -> tuple[World, Finding]:
     """A minimal world in which the same property fails, and a run that shows it."""
     assert finding.run is not None, f"{finding.property} comes with no run"
-    shrinker = _Shrinker(world, PROPERTIES[finding.property])
-    start = evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=())
-    case = shrinker.shortest(shrinker.minimal(_Case(start, finding.run, finding.why)))
-    if case.instance != start:
-        case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.name), about=""))
-    return shrinker.world(case.instance), evolve(finding, run=case.run, why=case.why)
+    start = _Case(
+        evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=()), finding.run, finding.why
+    )
+    shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order) for order in (list, _backward)]
+    # What is minimal depends on what goes first: two orders, and the shorter run.
+    case = min((s.shortest(s.minimal(start)) for s in shrinkers), key=_Case.size)
+    if case.instance != start.instance:
+        case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.instance.name), about=""))
+    return shrinkers[0].world(case.instance), evolve(finding, run=case.run, why=case.why)
 
 
 def shrink_file(source: Path, target: Path) -> str:
@@ -67,7 +70,8 @@ def shrink_file(source: Path, target: Path) -> str:
         save(target, to_text(record(world, finding.run, finding)), replace=True)
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror or error}") from None
-    then, now = _size(before.world.instance, before.run), _size(world.instance, finding.run)
+    then = _Case(before.world.instance, before.run, before.why).described()
+    now = _Case(world.instance, finding.run, finding.why).described()
     return f"{p.id}: {then} -> {now}: {target}" if then != now else f"{p.id}: already minimal, {now}: {target}"
 
 
@@ -79,12 +83,27 @@ class _Case:
     run: tuple[str, ...]
     why: str
 
+    def size(self) -> tuple[int, int, int]:
+        ids = len(self.instance.advertisers) + len(self.instance.subscribers) + len(self.instance.publications)
+        return len(self.run), len(self.instance.overlay.brokers), ids
+
+    def described(self) -> str:
+        steps, brokers, ids = self.size()
+        return f"{steps} steps, {brokers} brokers, {ids} clients and publications"
+
+
+Order = Callable[[Iterable[Cut]], list[Cut]]
+
+
+def _backward(cuts: Iterable[Cut]) -> list[Cut]:
+    return list(cuts)[::-1]
+
 
 class _Shrinker:
-    """Shrinks under one policy and one mutant, for one property."""
+    """Shrinks under one policy and one mutant, for one property, trying cuts in one order."""
 
-    def __init__(self, world: World, p: Property) -> None:
-        self.policy, self.mutant, self.property = world.policy, world.mutant, p
+    def __init__(self, world: World, p: Property, order: Order) -> None:
+        self.policy, self.mutant, self.property, self.order = world.policy, world.mutant, p, order
 
     def world(self, instance: Instance) -> World:
         return world_of(instance, self.policy, self.mutant)
@@ -109,19 +128,19 @@ class _Shrinker:
 
     def _cut_by_following(self, case: _Case) -> _Case:
         """One pass over all cuts, making each that the old run survives."""
-        cuts, i = list(smaller(case.instance)), 0
+        cuts, i = self.order(smaller(case.instance)), 0
         while i < len(cuts):
             instance = cuts[i].instance()
             found = None if instance is None else self._followed(instance, cuts[i].project(case.run))
             if found is None:
                 i += 1
             else:  # what is now at i was behind it before
-                case, cuts = found, list(smaller(found.instance))
+                case, cuts = found, self.order(smaller(found.instance))
         return case
 
     def _cut_by_searching(self, case: _Case) -> _Case | None:
         """The first cut after which a search still finds what must be kept."""
-        instances = (cut.instance() for cut in smaller(case.instance))
+        instances = (cut.instance() for cut in self.order(smaller(case.instance)))
         found = (self._searched(each, SEARCHED) for each in instances if each is not None)
         return next((each for each in found if each is not None), None)
 
@@ -188,8 +207,3 @@ def _followed_and_drained(world: World, run: Sequence[str]) -> Iterator[Step]:
 def _shrunk(name: str) -> str:
     """It is another instance now, and must not go by the old one's name."""
     return name if name.endswith("-shrunk") else f"{name[:57]}-shrunk"
-
-
-def _size(instance: Instance, run: Sequence[str]) -> str:
-    ids = len(instance.advertisers) + len(instance.subscribers) + len(instance.publications)
-    return f"{len(run)} steps, {len(instance.overlay.brokers)} brokers, {ids} clients and publications"

@@ -10,8 +10,8 @@ from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
 from routeproof.checker.terminal import say
 
 DESCRIPTION = """\
-Measure. For the explorer: distinct states per second of processor time, bytes per state, and the ratio
-to a plain search over frozen objects of the same model."""
+Measure. For the explorer: distinct states per second of processor time, bytes per state, and the
+ratio to a plain search over frozen objects of the same model."""
 EXAMPLES = """\
   routeproof bench
   routeproof bench explore --json bench.json"""

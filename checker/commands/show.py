@@ -9,8 +9,8 @@ from routeproof.checker.arguments import Parser
 from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
 
 DESCRIPTION = """\
-Print a trace. A counterexample is played again on the way: every step with its broker, the rules that
-applied, and what changed. Formats: text (the default), mermaid (a sequence diagram)."""
+Print a trace. A counterexample is played again on the way: every step with its broker, the rules
+that applied, and what changed. Formats: text (the default), mermaid (a sequence diagram)."""
 EXAMPLES = """\
   routeproof show traces/found/routing-two4-lazy-Agreement.jsonl
   routeproof show TRACE.jsonl --format mermaid -o trace.mmd"""

@@ -21,7 +21,7 @@ from routeproof.model.world import Action, World
 
 # Taken modulo what there is to choose from. 0, the first of it, is the simplest.
 _NUMBER = st.integers(0, 99)
-_TIMES = st.integers(1, 25)
+_TIMES = st.integers(1, 60)
 _ORDER = st.sampled_from(list(ORDERS))
 
 

@@ -6,8 +6,10 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
+from attrs import asdict
+
 from routeproof.checker.outcome import BAD, Failure, Outcome, Run, Status
-from routeproof.checker.report.columns import WIDTH, table
+from routeproof.checker.report.columns import WIDTH, table, wrapped
 from routeproof.checker.terminal import paint
 from routeproof.spec.properties import PROPERTIES
 
@@ -15,7 +17,7 @@ INDENT = "       "
 
 
 def render(run: Run) -> str:
-    lines = [*_searches(run), "", *_properties(run), *_sometimes(run)]
+    lines = [*_searches(run), "", *_properties(run), *_sometimes(run), *_declared(run)]
     if run.warnings or run.undetermined:
         lines.append("")
     lines += [line for text in run.warnings for line in _marked("warning", "doubt", text)]
@@ -111,6 +113,23 @@ def _sum(tally: dict[Status, int], *statuses: Status) -> int:
 
 def _exercised(run: Run, id: str) -> int:
     return sum(o.findings[id].exercised for o in run.outcomes if id in o.findings)
+
+
+def _declared(run: Run) -> list[str]:
+    """What each fault breaks, and how soon: the shortest run over the instance's policies."""
+    steps: dict[str, dict[str, int]] = {}
+    faults: dict[str, str] = {}
+    for outcome in run.outcomes:
+        for finding in outcome.with_status("declared"):
+            instance, length = outcome.job.instance, len(finding.run or ())
+            assert instance is not None, "nobody declares what the fuzzer makes"
+            faults[instance.name] = ", ".join(kind for kind, times in asdict(instance.faults).items() if times)
+            shortest = steps.setdefault(instance.name, {})
+            shortest[finding.property] = min(length, shortest.get(finding.property, length))
+    rows = [(name, faults[name], ", ".join(f"{id} {n}" for id, n in broken.items())) for name, broken in steps.items()]
+    head = ("declared", "fault", "what fails, and after how many steps")
+    first, *rest = wrapped([head, *rows])
+    return ["", paint(first, "head"), *rest] if rows else []
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------

@@ -121,6 +121,7 @@ def test_declared_failures_are_a_success(here: Here) -> None:
     assert ran.code == 0
     assert "2 fail as declared" in ran.out
     assert "everything asked holds (8 failures as declared)" in ran.out
+    assert re.search(r"reorder2 +reorder +Agreement 7, NoResidue 7\n", ran.out), "what the fault breaks, and how soon"
     assert not (here.directory / "traces").exists(), "they are news to nobody"
 
 

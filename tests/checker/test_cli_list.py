@@ -1,6 +1,8 @@
 """`routeproof list`, help and version: what there is can be found out without reading anything else."""
 
 import json
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from routeproof.checker.commands.list import KINDS
 from routeproof.checker.instances import shipped
 from routeproof.model.routing_mutants import MUTANTS
 from routeproof.spec.properties import PROPERTIES
-from tests.checker.command import Here, run
+from tests.checker.command import COMMAND, Here, run
 
 
 @pytest.fixture
@@ -70,9 +72,6 @@ def test_listing_loads_no_engine(tmp_path: Path) -> None:
         "import sys; from routeproof.checker.cli import main; main(['list', 'instances']);"
         "sys.exit('numpy' in sys.modules or 'hypothesis' in sys.modules)"
     )
-    import subprocess
-    import sys
-
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.DEVNULL, check=False).returncode
         == 0
@@ -80,10 +79,6 @@ def test_listing_loads_no_engine(tmp_path: Path) -> None:
 
 
 def test_a_reader_who_leaves_early(tmp_path: Path) -> None:
-    import subprocess
-
-    from tests.checker.command import COMMAND
-
     with subprocess.Popen(
         [*COMMAND, "list", "mutants"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
     ) as p:

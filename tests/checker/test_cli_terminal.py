@@ -39,9 +39,14 @@ class OnTerminal:
 def on_terminal(*argv: str, cwd: Path, stdout: bool = False, **more: str) -> Iterator[OnTerminal]:
     """The command with standard error on a terminal, or standard output."""
     terminal, theirs = pty.openpty()
-    streams = {"stdout": theirs, "stderr": subprocess.PIPE} if stdout else {"stdout": subprocess.PIPE, "stderr": theirs}
     process = subprocess.Popen(
-        [*COMMAND, *argv], cwd=cwd, env=environment(**more), stdin=subprocess.DEVNULL, start_new_session=True, **streams
+        [*COMMAND, *argv],
+        cwd=cwd,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs if stdout else subprocess.PIPE,
+        stderr=subprocess.PIPE if stdout else theirs,
+        start_new_session=True,
     )
     os.close(theirs)
     with process:

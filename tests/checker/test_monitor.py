@@ -13,7 +13,6 @@ from routeproof.checker.runs import replay
 from routeproof.model.protocols import world
 from routeproof.model.world import State, World
 from routeproof.spec.properties import PROPERTIES, properties_for
-
 from tests.checker.hunt import MUTANTS, Prey, hunt
 
 

@@ -16,7 +16,6 @@ from routeproof.checker.verdict import Finding
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.protocols import world
 from routeproof.traces import read_trace
-
 from tests.checker.hunt import ALL, Prey, hunt
 
 REMOVALS_FIRST = Prey("line3", "active", "removals-first", "NoLostDelivery")

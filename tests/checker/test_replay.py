@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from routeproof.checker.record import write_counterexample
 from routeproof.checker.replay import NotEnabled, replay, replay_file
 from routeproof.checker.show import FORMATS, show
 from routeproof.model.protocols import world
-
 from tests.checker.hunt import ALL, Prey, hunt
 
 REMOVALS_FIRST = Prey("line3", "active", "removals-first", "NoLostDelivery")
@@ -53,7 +53,10 @@ def test_reproduces(tmp_path: Path, prey: Prey) -> None:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda rows: rows[0].update(mutant=None), "event 12: recorded 12 b1 send b2 unsub(s1); now 12 b1 send b2 sub(S)"),
+        (
+            lambda rows: rows[0].update(mutant=None),
+            "event 12: recorded 12 b1 send b2 unsub(s1); now 12 b1 send b2 sub(S)",
+        ),
         (lambda rows: rows.pop(), "recorded nothing more; now 17 b3 client client-a pub(p)"),
         (lambda rows: rows.append(rows[-1]), "; now nothing more"),
         (lambda rows: rows[3].update(broker="b9"), "event 3: recorded 3 b9 receive b3 adv(a)"),
@@ -83,7 +86,9 @@ def test_a_witness_that_is_not_reached(recorded: Path, tmp_path: Path) -> None:
         del rows[0]["violation"]
         rows[0]["witness"] = {"property": "SomeDelivery"}
 
-    assert "recorded SomeDelivery reached; now it is not" in str(replay_file(_edited(recorded, tmp_path, edit)).difference)
+    assert "recorded SomeDelivery reached; now it is not" in str(
+        replay_file(_edited(recorded, tmp_path, edit)).difference
+    )
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -97,7 +102,11 @@ def test_a_witness_that_is_not_reached(recorded: Path, tmp_path: Path) -> None:
         ("tiny", ["publish(p)"], "what must come before it has not been done"),
         ("tiny", ["deliver 1>3"], 'step 1: "deliver 1>3" is no action of this instance'),
         ("tiny", ["loss 1>2"], "is no action of this instance"),
-        ("loss2", ["advertise(a)", "loss 2>1", "subscribe(S)", "loss 2>1"], "step 4: .* no fault of the kind loss is left"),
+        (
+            "loss2",
+            ["advertise(a)", "loss 2>1", "subscribe(S)", "loss 2>1"],
+            "step 4: .* no fault of the kind loss is left",
+        ),
         ("loss2", ["advertise(a)", "loss 2>1", "advertise(b)"], "no action of this instance"),
         ("crash3", ["crash 1"], "the broker knows nothing yet, or no crash is left"),
         ("reorder3", ["advertise(a)", "reorder 3>2"], "no two different messages at its head"),
@@ -151,11 +160,14 @@ def test_no_file(tmp_path: Path) -> None:
 def test_damaged_files_are_usage_errors_or_differences(recorded: Path, tmp_path: Path, seed: int) -> None:
     path = tmp_path / "damaged.jsonl"
     path.write_bytes(_damaged(recorded.read_bytes(), random.Random(seed)))
-    for attempt in (replay_file, *(lambda p, name=name: show(p, name) for name in FORMATS)):
+    attempts: list[Callable[[Path], object]] = [replay_file, *(partial(show, format=name) for name in FORMATS)]
+    for attempt in attempts:
+        said = ""
         try:
             attempt(path)
         except UsageError as error:
-            assert "\n" not in str(error)
+            said = str(error)
+        assert "\n" not in said
 
 
 def _damaged(data: bytes, rng: random.Random) -> bytes:

@@ -1,0 +1,226 @@
+"""How traces are shown: golden scenarios, diagrams that are well-formed, and nothing that a file can inject.
+
+A golden scenario (`golden/*.txt`) is prose, then commands after a `$`, each with the output it must have under it.
+After a change that is meant, `REWRITE_GOLDEN=1 python -m pytest tests/checker/test_show.py` writes the new output;
+read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.record import write_counterexample
+from routeproof.checker.replay import replay_file
+from routeproof.checker.show import show
+from routeproof.checker.show.draw import draw
+from routeproof.checker.shrink import shrink_file
+from tests.checker.hunt import ALL, MUTANTS, Prey, hunt
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.txt"))
+REWRITE = os.environ.get("REWRITE_GOLDEN") == "1"
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_golden(path: Path, tmp_path: Path) -> None:
+    expected = path.read_text()
+    prose, *commands = re.split(r"^\$ (.+)\n", expected, flags=re.MULTILINE)
+    found = prose
+    for command, below in zip(commands[::2], commands[1::2], strict=True):
+        found += f"$ {command}\n{_perform(command, below, tmp_path / 'trace.jsonl')}\n"
+    found = found.rstrip("\n") + "\n"
+    if REWRITE:
+        path.write_text(found)
+    else:
+        assert found == expected
+
+
+def _perform(command: str, below: str, trace: Path) -> str:
+    """The verbs of golden scenarios. All of them work on one trace."""
+    match command.split():
+        case ["find", instance, policy, mutant, property]:
+            hunted, finding = hunt(Prey(instance, policy, None if mutant == "-" else mutant, property))
+            written = write_counterexample(hunted, finding, trace.parent)
+            written.replace(trace)
+            return f"{written.name}\n"
+        case ["given"]:  # a trace, its lines behind a >
+            lines = [line for line in below.splitlines() if line.startswith("> ")]
+            trace.write_text("".join(f"{line[2:]}\n" for line in lines))
+            return "".join(f"{line}\n" for line in lines)
+        case ["shrink"]:
+            return shrink_file(trace, trace).replace(str(trace), trace.name) + "\n"
+        case ["replay"]:
+            return f"{replay_file(trace).difference or 'reproduces'}\n"
+        case ["show", format]:
+            return show(trace, format)
+    raise AssertionError(f"no such command: {command}")
+
+
+def test_there_are_golden_scenarios() -> None:
+    assert len(GOLDEN) >= 4
+
+
+@pytest.mark.parametrize("prey", ALL, ids=str)
+def test_text_fits_a_terminal(tmp_path: Path, prey: Prey) -> None:
+    hunted, finding = hunt(prey)
+    text = show(write_counterexample(hunted, finding, tmp_path), "text")
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert text.endswith("\n")
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    for number, label in enumerate(finding.run or (), start=1):
+        assert re.search(rf"^ *{number}  {re.escape(label)} ", text, re.MULTILINE)
+    assert prey.property in text.splitlines()[0]
+    assert prey.mutant is None or prey.mutant in text
+
+
+def test_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no format is called .*mermaid"):
+        show(tmp_path / "x.jsonl", "mermad")
+
+
+# -- diagrams ----------------------------------------------------------------------------------------------------------
+
+LABEL = r"(?:[A-Za-z0-9 ().,_+=-]|#\d+;)+"
+ID = r"[bcn]\d+"
+LINES = (
+    rf"participant {ID}(?: as {LABEL})?",
+    rf"actor {ID} as {LABEL}",
+    rf"{ID}(?:->>|-->>|-x){ID}: {LABEL}",
+    rf"Note over {ID}(?:,{ID})?: {LABEL}",
+)
+
+
+def _bad_lines(diagram: str) -> Iterator[str]:
+    first, *lines = diagram.splitlines()
+    assert first == "sequenceDiagram"
+    named: set[str] = set()
+    for line in lines:
+        if not any(re.fullmatch(rf"    {pattern}", line) for pattern in LINES):
+            yield line
+        head = line.split(":")[0]
+        ids = re.findall(rf"\b{ID}\b", head.split(" as ")[0])
+        if line.startswith(("    participant", "    actor")):
+            named.update(ids)
+        elif not set(ids) <= named:
+            yield f"{line}: {ids} are not all declared"
+
+
+@pytest.mark.parametrize("prey", ALL, ids=str)
+def test_mermaid_is_well_formed(tmp_path: Path, prey: Prey) -> None:
+    hunted, finding = hunt(prey)
+    diagram = show(write_counterexample(hunted, finding, tmp_path), "mermaid")
+    assert not list(_bad_lines(diagram))
+    received = sum(label.startswith("deliver ") for label in finding.run or ())
+    assert len(re.findall(r"\d->>b", diagram)) == received, "each message once, where it is received"
+    assert f"{prey.property} " in diagram.splitlines()[-1]
+
+
+def test_mermaid_draws_sends_where_no_receiving_is_observed(tmp_path: Path) -> None:
+    path = _foreign(tmp_path, "b1", "p")
+    assert "b1->>b2: pub(p)" in show(path, "mermaid")
+
+
+# -- what others wrote -------------------------------------------------------------------------------------------------
+
+NASTY = [
+    "\x1b[2J\x1b]0;owned\x07",
+    "a\nparticipant evil",
+    "a; participant evil",
+    "a%%{init: {}}%%",
+    "#35;<script>alert(1)</script>",
+    "end",
+    "b1: b2->>b1: hello",
+    "\u202egnp.exe",
+    "\ud800",
+    "back\\slash\ttab\rreturn",
+    "café 日本",
+]
+
+
+def _foreign(directory: Path, broker: str, id: str, **header: object) -> Path:
+    message = {"kind": "publish", "id": id}
+    rows: list[dict[str, object]] = [
+        {"routeproof": 1, "run": id, "protocol": "routing", "overlay": [[broker, "b2"]], **header},
+        {"broker": broker, "seq": 1, "event": "client", "peer": id, "message": message},
+        {"broker": broker, "seq": 2, "event": "send", "peer": "b2", "message": message},
+        {"broker": broker, "seq": 3, "event": "deliver", "peer": id, "message": {**message, "to": id}},
+        {"broker": broker, "seq": 4, "event": "note", "text": id},
+        {"broker": "b2", "seq": 9, "event": "drop", "peer": broker, "message": message},
+        {"broker": "b2", "seq": 10, "event": "crash"},
+        {"broker": "b2", "seq": 11, "event": "restart"},
+        {"broker": "b2", "seq": 12, "event": "snapshot", "tables": {}},
+    ]
+    path = directory / "foreign.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_nothing_is_injected(tmp_path: Path, nasty: str) -> None:
+    path = _foreign(tmp_path, nasty, nasty)
+    text, diagram = show(path, "text"), show(path, "mermaid")
+    assert not list(_bad_lines(diagram))
+    for shown in (text, diagram):
+        assert all(line.isprintable() for line in shown.splitlines())
+        shown.encode("utf-8")
+        assert not any(line.strip() == "participant evil" for line in shown.splitlines())
+
+
+def test_nothing_is_injected_through_a_counterexample(tmp_path: Path) -> None:
+    """What its header says is read strictly; only the reason is free text, and attributes have free names."""
+    path = write_counterexample(*hunt(MUTANTS[0]), tmp_path)
+    header, *events = (json.loads(line) for line in path.read_text().splitlines())
+    header["violation"]["why"] = "\x1b[31m\nNote over b1: evil"
+    header["instance"]["about"] = "fine"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (header, *events)))
+    assert all(line.isprintable() for line in show(path, "text").splitlines())
+    assert not list(_bad_lines(show(path, "mermaid")))
+
+
+def test_bad_lines_are_counted_and_named(tmp_path: Path) -> None:
+    path = _foreign(tmp_path, "b1", "x")
+    with path.open("a") as file:
+        file.write('{"broker": "b1", "seq": 13, "event": "teleport"}\n')
+    text = show(path, "text")
+    assert "1 line could not be read:" in text
+    assert 'line 10  "event": found "teleport"; expected one of' in text
+
+
+def test_a_counterexample_that_does_not_reproduce_is_shown_all_the_same(tmp_path: Path) -> None:
+    path = write_counterexample(*hunt(MUTANTS[0]), tmp_path)
+    header, *events = (json.loads(line) for line in path.read_text().splitlines())
+    header["mutant"] = None
+    path.write_text("".join(json.dumps(row) + "\n" for row in (header, *events)))
+    text = show(path, "text")
+    assert "not reproduced" in text
+    assert "1  advertise(a)" in text
+
+
+# -- overlays ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("links", "drawn"),
+    [
+        ([], ["a single broker"]),
+        ([("b1", "b2"), ("b2", "b3")], ["b1 -- b2 -- b3"]),
+        ([("b1", "b3"), ("b1", "b2")], ["b3 -- b1 -- b2"]),
+        ([("b1", "b2"), ("b1", "b3"), ("b1", "b4")], ["b1", "+-- b2", "+-- b3", "`-- b4"]),
+        (
+            [("b1", "b2"), ("b2", "b3"), ("b3", "b4"), ("b3", "b5"), ("b5", "b6"), ("b6", "b7"), ("b6", "b8")],
+            ["b3", "+-- b2 -- b1", "+-- b4", "`-- b5 -- b6", "          +-- b7", "          `-- b8"],
+        ),
+        ([("x", "y"), ("y", "z"), ("z", "x")], ["x -- y, y -- z, z -- x"]),
+        ([("x", "y"), ("z", "w")], ["x -- y, z -- w"]),
+        ([("x", "x")], ["x -- x"]),
+        ([(f"b{i}", f"b{i + 1}") for i in range(100)], ["101 brokers, 100 links"]),
+    ],
+)
+def test_drawing(links: list[tuple[str, str]], drawn: list[str]) -> None:
+    assert draw(links) == drawn
