@@ -1,104 +1,121 @@
-"""One fuzzing campaign: draw examples until one violates a property, then make that one small."""
+"""One campaign: examples drawn by Hypothesis until one violates a property, which Hypothesis then makes small.
+
+`Campaign.run` is all. What it finds and what it has seen are left in its attributes.
+"""
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
-from attrs import evolve
+from attrs import Factory, define
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.stateful import run_state_machine_as_test
 
-from routeproof.checker.fuzz.machine import FaultyMachine, Machine
+from routeproof.checker.fuzz.machine import Machine
 from routeproof.checker.fuzz.profiles import Profile
-from routeproof.checker.fuzz.strategies import instances
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
-from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.protocols import world
-from routeproof.model.routing_mutants import MUTANTS
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
 
 
-class OutOfTime(KeyboardInterrupt):
-    """Leaves Hypothesis at once: not an `Exception`, which it would take for a failing example."""
+class Leave(KeyboardInterrupt):
+    """Enough. An interrupt is the one thing at which Hypothesis drops everything and draws no conclusions."""
 
 
+@define
 class Campaign:
-    def __init__(self, worlds, properties, profile, seed, deadline) -> None:
-        self.worlds = worlds
-        self.properties = properties
-        self.profile = profile
-        self.seed = seed
-        self.deadline = deadline
-        self.tally = Tally()
-        self.violation: Violation | None = None
-        self.attempts = 0
-        self.cut = False
+    """What to do, and from `tally` on, what came of it."""
 
-    def run(self, faulty: bool) -> None:
-        @seed(self.seed)
-        def machine() -> Machine:
-            return (FaultyMachine if faulty else Machine)(self.worlds, self.set_out)
+    worlds: st.SearchStrategy[World]
+    machine: type[Machine]
+    profile: Profile
+    seed: int
+    properties: Sequence[Property] | None = None
+    """Those of each world's policy where None."""
+    declared: frozenset[str] = frozenset()
+    """Properties that are known to fail here: a violation is noted, and the search goes on."""
+    deadline: float = float("inf")
+
+    tally: Tally = Factory(Tally)
+    examples: int = 0
+    shrinking: int = 0
+    violation: Violation | None = None
+    noted: dict[str, Violation] = Factory(dict)
+    limit: str = ""
+    """What ended it before its last example, if no violation did."""
+
+    def run(self) -> None:
+        def example() -> Machine:
+            self._next_example()
+            return self.machine(self.worlds, self._set_out)
 
         try:
-            with _nothing_written():
-                run_state_machine_as_test(machine, settings=self._settings())
-        except Violated:
+            with _storage_elsewhere():
+                run_state_machine_as_test(seed(self.seed)(example), settings=self._settings())
+        except (Violated, Leave):
             pass
-        except OutOfTime:
-            self.cut = True
+        except KeyboardInterrupt:
+            self.limit = "interrupted"
 
-    def set_out(self, world):
-        self.tally.examples += 1
-        if self.violation:
-            self.attempts += 1
-            if self.attempts > self.profile.shrinking:
-                raise OutOfTime
-        return Walk(world, self.properties or properties_for(world.policy), self.tally, self.report)
+    def _next_example(self) -> None:
+        late = time.monotonic() > self.deadline
+        if self.violation is not None:
+            self.shrinking += 1
+            if late or self.shrinking > self.profile.shrinking:
+                raise Leave
+        elif late:
+            self.limit = "out of time"
+            raise Leave
+        else:
+            self.examples += 1
 
-    def report(self, v):
-        if self.violation is None:
-            self.violation = v
-            return True
-        if v.property != self.violation.property:
+    def _set_out(self, world: World) -> Walk:
+        properties = properties_for(world.policy) if self.properties is None else self.properties
+        # What is seen while shrinking is no evidence of anything new.
+        return Walk(world, properties, Tally() if self.violation else self.tally, self._is_sought)
+
+    def _is_sought(self, violation: Violation) -> bool:
+        """The first one found, and while it is made small, any of the same property."""
+        id = violation.property.id
+        if id in self.declared:
+            if id not in self.noted or len(violation.run) < len(self.noted[id].run):
+                self.noted[id] = violation
             return False
-        if len(v.run) < len(self.violation.run):
-            self.violation = v
+        if self.violation is not None and self.violation.property.id != id:
+            return False
+        if self.violation is None or len(violation.run) < len(self.violation.run):
+            self.violation = violation
         return True
 
-    def _settings(self):
+    def _settings(self) -> settings:
         return settings(
             max_examples=self.profile.examples,
             stateful_step_count=self.profile.steps,
+            # No reuse: our traces are the database (see `known`). No explaining: the trace explains.
             phases=(Phase.generate, Phase.shrink),
-            derandomize=True,
             database=None,
-            deadline=None,
+            derandomize=True,  # nothing but the seed that is given
+            deadline=None,  # a drain takes as long as it takes
             report_multiple_bugs=False,
             print_blob=False,
             verbosity=Verbosity.quiet,
-            suppress_health_check=list(HealthCheck),
+            # Hypothesis calls examples slow or large that are ordinary here: a run of hundreds of steps is the point.
+            suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example),
         )
 
 
 @contextmanager
-def _nothing_written():
+def _storage_elsewhere() -> Iterator[None]:
+    """Even without a database Hypothesis writes to `.hypothesis`: what constants it saw in which module."""
     before = storage_directory(intent_to_write=False).home_directory
-    with TemporaryDirectory() as d:
-        set_hypothesis_home_dir(d)
+    with TemporaryDirectory(prefix="routeproof-") as directory:
+        set_hypothesis_home_dir(directory)
         try:
             yield
         finally:
             set_hypothesis_home_dir(before)
-
-
-@st.composite
-def worlds(draw, sizes, policies, mutant):
-    policy = draw(st.sampled_from(policies))
-    return world(evolve(draw(instances(sizes)), policies=(policy,)), policy, mutant)

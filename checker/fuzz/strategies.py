@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
 from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Link, Node, Overlay
+from routeproof.model.protocols import world
+from routeproof.model.world import World
 
-NAME = "drawn"
+NAME = "generated"
 
 Drawn: TypeAlias = tuple[Shape, Node]
 """A filter and the home of who has it."""
@@ -99,3 +102,10 @@ def _related(draw: Draw[int], overlay: Overlay, algebra: Algebra, drawn: list[Dr
 
 def _some(draw: Draw[int], most: int) -> range:
     return range(1 + max(pick(draw, range(most)), pick(draw, range(most))))
+
+
+@st.composite
+def worlds(draw: Draw[int], sizes: Sizes, policies: Sequence[str], mutant: str | None) -> World:
+    """An instance in motion under one of the policies."""
+    policy = pick(draw, policies)
+    return world(evolve(draw(instances(sizes)), policies=(policy,)), policy, mutant)

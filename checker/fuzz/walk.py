@@ -45,7 +45,7 @@ class Violated(Exception):
 class Tally:
     """What was seen so far, over all runs."""
 
-    examples: int = 0
+    runs: int = 0
     steps: int = 0
     longest: int = 0
     exercised: Counter[str] = Factory(Counter)
@@ -66,10 +66,12 @@ class Walk:
         self.state = world.initial()
         self.since_operation = {self.state}
         self.taken: list[str] = []
+        self.over = False
         self.tags = [0] * len(world.links)
         self.operations = [a for a in world.actions if a.kind == "operation"]
         self.deliveries = [a for a in world.actions if a.kind == "deliver"]
         self.mishaps = [a for a in world.actions if a.kind not in ("operation", "deliver")]
+        tally.runs += 1
 
     def possible_operations(self) -> list[Action]:
         return [a for a in self.operations if self.world.enabled(self.state, a)]
@@ -88,6 +90,7 @@ class Walk:
         self.state = step.state
         self.taken.append(action.label)
         self.tally.steps += 1
+        self.tally.longest = max(self.tally.longest, len(self.taken))
         self.tally.rules.update(step.outcome.rules)
         in_flight = 0
         for link, (old, new) in enumerate(zip(before.queues, self.state.queues, strict=True)):
@@ -124,4 +127,5 @@ class Walk:
 
     def _report(self, broken: Property, why: str) -> None:
         if self.report(Violation(self.world, broken, why, tuple(self.taken))):
+            self.over = True
             raise Violated(broken.id)

@@ -53,13 +53,10 @@ class StringRange:
                 yield self.high[:length]
 
     def cylinders(self) -> Iterator[tuple[str, int, int]]:
-        """The rest of an infinite range: (stem, first, last) is every stem + c + anything for c from first to last."""
-        for stem, first, last in self._forks():
-            if first <= last:
-                yield stem, first, last
+        """The rest of an infinite range: (stem, first, last) is every stem + c + anything for c from first to last.
 
-    def _forks(self) -> Iterator[tuple[str, int, int]]:
-        """Where a string may leave an end of the range and stay inside from there on, and with which characters."""
+        A stem is where a string leaves one of the ends and is inside from there on. Some have no such c: first > last.
+        """
         low, high, shared = self.low, self.high, self._shared()
         if shared < len(low):
             yield low, 0, sys.maxunicode

@@ -80,7 +80,7 @@ def test_text_fits_a_terminal(tmp_path: Path, prey: Prey) -> None:
 
 
 def test_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no format is called .*mermaid"):
+    with pytest.raises(UsageError, match=r"no format is called .*mermaid"):
         show(tmp_path / "x.jsonl", "mermad")
 
 

@@ -1,7 +1,7 @@
 """The documents' examples run: each console block's command is executed, and prints what the document says.
 
-`REWRITE_GOLDEN=1 python -m pytest tests/house/test_documents.py` writes what is printed into the documents instead. Times
-are not compared.
+`REWRITE_GOLDEN=1 python -m pytest tests/house/test_documents.py` writes what is printed into the documents
+instead. Times are not compared.
 """
 
 import os

@@ -30,7 +30,7 @@ def test_a_range_is_its_points_and_its_cylinders(found: StringRange) -> None:
         return points.count(word) + starts
 
     assert all(pieces(word) == (word in found) for word in WORDS)
-    assert cylinders
+    assert any(first <= last for _, first, last in cylinders)
 
 
 @pytest.mark.parametrize("word", WORDS)
