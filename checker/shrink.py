@@ -6,7 +6,9 @@ Nor can any action be left out of its run: where the search of the final instanc
 
 A candidate is first asked with the old run, played as far as it can be: that is cheap and mostly succeeds. Only when
 nothing more can be had that way is a candidate searched, up to `SEARCHED` states; "minimal" means up to that bound.
-Everything is done in a fixed order, so that equal counterexamples shrink to equal ones.
+
+What is minimal need not be least: which cuts are made first decides where it ends. So it is done in two orders, and the
+shorter run is the answer. Everything is deterministic: equal counterexamples shrink to equal ones.
 """
 
 from __future__ import annotations
@@ -47,7 +49,6 @@ def shrink(world: World, finding: Finding) -> tuple[World, Finding]:
         evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=()), finding.run, finding.why
     )
     shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order) for order in (list, _backward)]
-    # What is minimal depends on what goes first: two orders, and the shorter run.
     case = min((s.shortest(s.minimal(start)) for s in shrinkers), key=_Case.size)
     if case.instance != start.instance:
         case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.instance.name), about=""))

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import networkx as nx
 from attrs import field, frozen
+from networkx.algorithms.isomorphism import GraphMatcher
 
 Node = int
 """A broker's number, 1..n. 0 is nobody: it is `LOCAL`, the sender of a client's operation."""
@@ -86,6 +87,10 @@ class Overlay:
         """The brokers on the near side of a link: those that stay with `link[0]` when it is cut."""
         near, far = link
         return frozenset(b for b in self.brokers if far not in self.path(b, near))
+
+    def automorphisms(self) -> Iterator[dict[Node, Node]]:
+        """The ways to rename brokers that leave the links the same."""
+        return GraphMatcher(self._graph, self._graph).isomorphisms_iter()  # type: ignore[no-any-return]  # untyped
 
 
 def _refuse_what_is_no_tree(edges: tuple[Link, ...], brokers: tuple[Node, ...]) -> None:

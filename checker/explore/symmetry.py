@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from itertools import permutations
 
-import networkx as nx
 import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
@@ -75,14 +74,11 @@ class Renaming:
 
 def renamings(instance: Instance) -> list[Renaming]:
     """All of them, the identity first."""
-    overlay = nx.Graph()
-    overlay.add_nodes_from(instance.overlay.brokers)
-    overlay.add_edges_from(instance.overlay.edges)
     found: set[Renaming] = set()
     events = _events(instance)
-    for mapping in nx.algorithms.isomorphism.GraphMatcher(overlay, overlay).isomorphisms_iter():
+    for mapping in instance.overlay.automorphisms():
         for image in permutations(events) if len(events) <= MOST_EVENTS else [tuple(events)]:
-            renaming = _complete(instance, dict(mapping), dict(zip(events, image, strict=True)))
+            renaming = _complete(instance, mapping, dict(zip(events, image, strict=True)))
             if renaming is not None:
                 found.add(renaming)
     return sorted(found, key=lambda r: (not r.is_identity, r.node, r.adv, r.sub, r.pub))

@@ -1,0 +1,39 @@
+"""Rules: every id is in the prose under its own heading, cited in the model, and known where it is used."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from routeproof.model.routing_mutants import MUTANTS
+from routeproof.spec.properties import PROPERTIES
+from routeproof.spec.rules import RULES, Rule
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = re.compile(r"\b(?:RTE|COV)-\d+\b")
+
+
+def read(folder: str, pattern: str) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob(pattern)))
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda r: r.id)
+def test_prose_and_model_know_the_rule(rule: Rule) -> None:
+    prose = (ROOT / "spec" / f"{rule.protocol}.md").read_text(encoding="utf-8")
+    assert prose.count(f"\n**{rule.id}**") == 1, "one paragraph in the prose begins with the id"
+    assert rule.id in read("model", "*.py"), "the model cites it where it implements it"
+
+
+def test_nobody_cites_a_rule_that_does_not_exist() -> None:
+    for folder in ("model", "spec", "checker"):
+        assert set(ID.findall(read(folder, "**/*.py"))) <= set(RULES), folder
+    assert set(ID.findall((ROOT / "spec" / "routing.md").read_text(encoding="utf-8"))) == set(RULES)
+
+
+def test_mutants_break_rules_that_exist() -> None:
+    assert {m.rule for m in MUTANTS.values()} <= set(RULES)
+
+
+def test_the_prose_lists_every_property() -> None:
+    prose = (ROOT / "spec" / "routing.md").read_text(encoding="utf-8")
+    assert all(re.search(rf"\b{id}\b", prose) for id in PROPERTIES)
