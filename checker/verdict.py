@@ -5,6 +5,7 @@ Three values: holds, fails, unknown. A limit that was reached is never "holds", 
 
 from __future__ import annotations
 
+import builtins
 from typing import Literal
 
 from attrs import Factory, frozen
@@ -25,7 +26,7 @@ class Finding:
     why: str = ""
     """What is wrong at the end of the run."""
 
-    @property
+    @builtins.property  # `property` is a field here
     def failed(self) -> bool:
         return self.verdict == "fails"
 

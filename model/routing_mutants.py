@@ -100,7 +100,8 @@ class SettleFirstNeighbourOnly(Routing):
     """After a change settles only the first of its neighbours."""
 
     def settle_all(self, step: Step, rule: str) -> None:
-        self.settle(step, self.overlay.neighbours(step.node)[0], rule)
+        for neighbour in self.overlay.neighbours(step.node)[:1]:
+            self.settle(step, neighbour, rule)
 
 
 @mutant("withdrawal-not-sent", "RTE-6")

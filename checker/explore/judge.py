@@ -91,6 +91,8 @@ class Judge:
     def _weigh(
         self, tally: Tally, asked: list[_Asked], parts: list[tuple[Ints, Ints]], first_id: int, quiet: Ints | None
     ) -> None:
+        if not parts:  # one broker alone has no links
+            return
         verdicts = np.zeros(len(parts[0][0]), np.int64)
         for ask, (major, minor) in zip(asked, parts, strict=True):
             np.maximum(verdicts, ask(major, minor), out=verdicts)
