@@ -29,6 +29,9 @@ from routeproof.spec.properties import Property, properties_for
 
 POLL_SECONDS = 0.1
 
+FOUND = Path("traces/found")
+"""Where counterexamples go when nobody says where."""
+
 Report = Callable[[Searching], None]
 News = tuple[str, Searching]
 """From a worker: which job, and how far it is."""
@@ -69,6 +72,12 @@ class Job:
     def name(self) -> str:
         return self.instance.name if self.instance else "generated"
 
+    @property
+    def traces(self) -> Path | None:
+        """Where traces of this job go; nowhere unasked, where failures are declared: they are news to nobody."""
+        declared = self.instance is not None and self.instance.must_fail
+        return self.options.traces or (None if declared else FOUND)
+
     def __str__(self) -> str:
         return f"{self.name} {self.policy}"
 
@@ -89,7 +98,8 @@ def run(job: Job, report: Report) -> Result:
                 profile=asked.profile,
                 examples=asked.examples,
                 properties=properties,
-                traces=asked.traces,
+                traces=job.traces,
+                seconds=asked.seconds,
             )
         from routeproof.checker.explore import explore
 

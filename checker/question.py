@@ -18,7 +18,7 @@ from routeproof.model.routing_mutants import MUTANTS
 from routeproof.spec.properties import PROPERTIES
 
 ONLY_FOR = {
-    "explore": ("max_states", "seconds", "reduction", "checkpoint"),
+    "explore": ("max_states", "reduction", "checkpoint"),
     "fuzz": ("profile", "examples"),
 }
 """Options that only one engine has a use for. `--seed` is for the fuzzer too, but harmless to the explorer."""
@@ -70,8 +70,9 @@ def jobs_of(arguments: argparse.Namespace, options: Options) -> list[Job]:
 
 
 def is_everything(arguments: argparse.Namespace) -> bool:
-    """Is this all that ships, as it ships?"""
-    return not (arguments.names or arguments.instance or arguments.policy or arguments.mutant or arguments.reduction)
+    """Is this every state of all that ships, as it ships?"""
+    some = arguments.names or arguments.instance or arguments.policy
+    return arguments.engine == "explore" and not (some or arguments.mutant or arguments.reduction)
 
 
 # -- which instances ---------------------------------------------------------------------------------------------------

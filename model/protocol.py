@@ -36,9 +36,15 @@ class Protocol(Interface):
     """A node handler with its starting state."""
 
     name: str
+    may_refuse: bool
+    """False where `accepts` always says yes: it spares engines the question."""
 
     def initial(self, node: Node) -> Local:
         """A node's state before anything happened, and after a crash."""
+        ...
+
+    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
+        """Can the node handle this now? If not, it stays where it is, and all that is behind it on the link."""
         ...
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:

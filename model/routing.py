@@ -44,6 +44,7 @@ class Routing:
     """Content-based routing on a tree under one covering policy."""
 
     name = "routing"
+    may_refuse = False
 
     def __init__(self, overlay: Overlay, policy: str) -> None:
         self.overlay = overlay
@@ -51,6 +52,9 @@ class Routing:
 
     def initial(self, node: Node) -> Tables:
         return Tables()
+
+    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
+        return True
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
         assert isinstance(local, Tables)

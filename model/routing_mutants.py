@@ -272,6 +272,19 @@ class AdvertiseOneWay(Routing):
         return super().flood_to(node, sender)[:1]
 
 
+@mutant("waits-for-advertisement", "RTE-3", ("none", "active", "lazy"))
+class WaitsForAdvertisement(Routing):
+    """Leaves a subscription on its link until an advertisement that it intersects is known: it may wait for ever."""
+
+    may_refuse = True
+
+    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
+        assert isinstance(local, Tables)
+        if sender == LOCAL or not isinstance(message, Subscribe):
+            return True
+        return any(a.filter.overlaps(message.subscription.filter) for a, _ in local.advs)
+
+
 # -- publications ------------------------------------------------------------------------------------------------------
 
 

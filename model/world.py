@@ -113,11 +113,22 @@ class World:
 
     def enabled(self, state: State, action: Action) -> bool:
         if action.operation is not None:
-            return self.ledger.enabled(state.history, action.operation)
+            return self.ledger.enabled(state.history, action.operation) and self._accepted(state, action)
         if action.kind == "crash":
             return state.history.faults.crash > 0 and self._has_tables(state, action.node)
         possible = edit_queue(action.kind, state.queues[action.link]) is not None
-        return possible and (action.kind == "deliver" or getattr(state.history.faults, action.kind) > 0)
+        if action.kind == "deliver":
+            return possible and self._accepted(state, action)
+        return possible and getattr(state.history.faults, action.kind) > 0
+
+    def _accepted(self, state: State, action: Action) -> bool:
+        """Does the node take what comes next? What it does not take stays in its queue."""
+        if not self.protocol.may_refuse:
+            return True
+        operation = action.operation
+        sender = LOCAL if operation is not None else self.links[action.link][0]
+        message = operation.message if operation is not None else state.queues[action.link][0]
+        return self.protocol.accepts(action.node, state.locals[self.nodes.index(action.node)], sender, message)
 
     def steps(self, state: State) -> Iterator[Step]:
         """Every transition from here, in action order."""

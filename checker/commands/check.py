@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -11,17 +12,17 @@ from attrs import evolve
 
 from routeproof.checker.arguments import Parser, add_json, one_of, seconds, whole
 from routeproof.checker.files import STDOUT, refuse_no_directory, refuse_unwritable, write_text
-from routeproof.checker.jobs import cores, run_all
+from routeproof.checker.jobs import FOUND, Job, cores, run_all
 from routeproof.checker.outcome import Outcome, Run, Status, conclude
 from routeproof.checker.question import is_everything, jobs_of, options_of
 from routeproof.checker.report.github import github
 from routeproof.checker.report.machine import json_report, junit
 from routeproof.checker.report.table import render
 from routeproof.checker.terminal import ProgressLine, say
+from routeproof.checker.verdict import Finding
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
 
-FOUND = Path("traces/found")
 DESCRIPTION = """\
 Check instances: every reachable state of each, under each of its policies, against every property.
 
@@ -65,7 +66,7 @@ def _add_how(group: argparse._ArgumentGroup) -> None:
     add("--engine", default="explore", metavar="E", type=engine, help="explore (default: every state) or fuzz")
     add("--workers", metavar="N", type=whole(1), help="processes; default: one a core")
     add("--max-states", metavar="N", type=whole(1), help="explore: end each search after N states")
-    add("--seconds", metavar="S", type=seconds, help="explore: end each search after S seconds")
+    add("--seconds", metavar="S", type=seconds, help="end each search after S seconds")
     reduction = one_of(("symmetry", "por"), "reduction")
     symmetry = "explore: symmetry, or por (partial order); repeatable"
     add("--reduction", action="append", default=[], metavar="R", type=reduction, help=symmetry)
@@ -106,16 +107,25 @@ def _written(run: Run, directory: Path | None) -> dict[tuple[str, str, str], Pat
     wanted: tuple[Status, ...] = ("fails",) if directory is None else ("fails", "declared")
     written: dict[tuple[str, str, str], Path] = {}
     for outcome in run.outcomes:
-        job = outcome.job
         for finding in outcome.with_status(*wanted):
-            if finding.run is not None and job.instance is not None:
-                from routeproof.checker.record import write_counterexample
-
-                path = write_counterexample(
-                    world(job.instance, job.policy, job.options.mutant), finding, directory or FOUND
-                )
-                written[job.name, job.policy, finding.property] = path
+            path = _written_by_fuzzer(finding) or _write(outcome.job, finding, directory or FOUND)
+            if path is not None:
+                written[outcome.job.name, outcome.job.policy, finding.property] = path
     return written
+
+
+def _written_by_fuzzer(finding: Finding) -> Path | None:
+    """It writes its own, since only it knows the instance that it drew, and ends its reason with where that is."""
+    there = re.search(r"\((?:trace|regression): (.+)\)$", finding.why)
+    return Path(there[1]) if there else None
+
+
+def _write(job: Job, finding: Finding, directory: Path) -> Path | None:
+    if finding.run is None or job.instance is None:
+        return None
+    from routeproof.checker.record import write_counterexample
+
+    return write_counterexample(world(job.instance, job.policy, job.options.mutant), finding, directory)
 
 
 def _report(run: Run, arguments: argparse.Namespace) -> None:

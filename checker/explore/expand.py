@@ -58,12 +58,14 @@ class Expander:
             enabled = self.enabled(action, columns)
             mask = only[action.index]
             rows = np.flatnonzero(enabled if mask is None else enabled & mask)
+            outcome = None
+            if action.node and len(rows):
+                rows, outcome = self._handle(action, rows, columns)
+                outcomes[q.node_index[action.node]].append(outcome)
             if not len(rows):
                 continue
             changed = [word.take(rows) for word in words]
-            answer = self._apply(layout, action, rows, columns, control, changed)
-            if answer is not None:
-                outcomes[q.node_index[action.node]].append(answer)
+            self._apply(layout, action, rows, outcome, columns, control, changed)
             sources.append(rows)
             actions.append(np.full(len(rows), action.index, np.uint16))
             targets.append(changed)
@@ -93,45 +95,52 @@ class Expander:
             able[rows] = q.edited[action.index](queue, np.zeros_like(queue)) != IMPOSSIBLE
         return able
 
+    def _handle(self, action: Action, rows: Ints, columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+        """What the node answers in these rows, but for those in which it refuses."""
+        q = self.q
+        local = columns[q.node_index[action.node]].take(rows)
+        message = np.zeros_like(rows)
+        if action.link >= 0:
+            message = q.head[action.link][columns[self.nodes + action.link].take(rows)]
+        outcome = q.handled[action.index](local, message)
+        if q.world.protocol.may_refuse:
+            accepted = np.flatnonzero(outcome != IMPOSSIBLE)
+            return rows.take(accepted), outcome.take(accepted)
+        return rows, outcome
+
     def _apply(
         self,
         layout: Columns,
         action: Action,
         rows: Ints,
+        outcome: Ints | None,
         columns: Sequence[Ints],
         control: Ints,
         words: list[Keys],
-    ) -> Ints | None:
-        """Change the words of these rows as the action does; the handler's outcomes, if one ran."""
+    ) -> None:
+        """Change the words of these rows as the action and its outcome do."""
         q = self.q
         busy = control.take(rows)
         delivered = np.zeros(len(rows), np.int64)
-        message = delivered
         if action.link >= 0:
             column = self.nodes + action.link
             old = columns[column].take(rows)
-            new = (
-                q.tail[action.link][old]
-                if action.kind != "duplicate" and action.kind != "reorder"
-                else (q.edited[action.index](old, np.zeros_like(old)))
-            )
+            if action.kind in ("deliver", "loss"):
+                new = q.tail[action.link][old]
+            else:
+                new = q.edited[action.index](old, np.zeros_like(old))
             layout.change(words, column, old, new)
             busy += q.control[action.link][new] - q.control[action.link][old]
-            message = q.head[action.link][old]
-        outcome = None
-        if action.node:
+        if outcome is not None:
             node = q.node_index[action.node]
-            local = columns[node].take(rows)
-            outcome = q.handled[action.index](local, message)
             answers = q.outcomes[node]
-            layout.change(words, node, local, answers.local[outcome])
+            layout.change(words, node, columns[node].take(rows), answers.local[outcome])
             delivered = answers.delivered[outcome]
             for link, appended in answers.appended.items():
                 busy += self._append(layout, link, appended[outcome], rows, columns, words)
         event = q.event[action.index](delivered, np.zeros_like(delivered))
         page = columns[self.history].take(rows)
         layout.change(words, self.history, page, q.page(page, 2 * event + (busy == 0)))
-        return outcome
 
     def _append(
         self, layout: Columns, link: int, appendix: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]

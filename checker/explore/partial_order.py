@@ -18,7 +18,7 @@ publication stays lost, tables that disagree in a quiet state are not touched by
 message waiting no state is quiet. Nor is a step put off for ever, since a reduced graph without cycles has none; where
 it has one, Drains fails and nothing is claimed to hold. Lengths of runs are not kept.
 
-It needs reliable links and brokers: with faults anything may touch any queue.
+It needs reliable links and brokers that refuse nothing: with faults anything may touch any queue.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class PartialOrderSearch(Search):
         super().__init__(world, properties)
         if world.instance.faults.any:
             raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
+        if world.protocol.may_refuse:
+            raise UsageError("--reduction por needs brokers that refuse nothing: here a waiting message may be stuck")
         self._operations_at = {n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes}
         self._publishing = sum(o.bit for o in world.ledger.operations if isinstance(o.message, Publish))
         self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}

@@ -203,7 +203,7 @@ class Questions:
     # -- the questions -------------------------------------------------------------------------------------------------
 
     def _ask_handler(self, which: int, local: int, message: int) -> int:
-        """A node's handler: the row of `outcomes` that holds its answer."""
+        """A node's handler: the row of `outcomes` that holds its answer, if it accepts the message."""
         action = self.world.actions[which]
         node = self.node_index[action.node]
         if action.kind == "crash":
@@ -212,9 +212,12 @@ class Questions:
             sender, said = LOCAL, action.operation.message
         else:
             sender, said = self.world.links[action.link][0], self.messages[action.link].values[message]
-        answer = self.world.protocol.handle(action.node, self.locals[node].values[local], sender, said)
+        protocol, knows = self.world.protocol, self.locals[node].values[local]
+        if protocol.may_refuse and not protocol.accepts(action.node, knows, sender, said):
+            return IMPOSSIBLE
+        answer = protocol.handle(action.node, knows, sender, said)
         if self.watch is not None:
-            self.watch(action.node, self.locals[node].values[local], sender, said, answer)
+            self.watch(action.node, knows, sender, said, answer)
         return self._outcome(node, answer.local, answer.sends, answer.rules, deliveries(answer))
 
     def _ask_append(self, link: int, queue: int, appendix: int) -> int:

@@ -11,28 +11,29 @@ What a verdict of the fuzzer means is decided in `docs/decisions/0005-fuzz-verdi
 
 from __future__ import annotations
 
-import random
+import secrets
 import time
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 from attrs import evolve
 from hypothesis import strategies as st
 
 from routeproof.checker.errors import unknown
-from routeproof.checker.fuzz.campaign import Campaign
+from routeproof.checker.fuzz.campaign import INTERRUPTED, Campaign
 from routeproof.checker.fuzz.known import Regression, Scope, regression
 from routeproof.checker.fuzz.machine import FaultyMachine, Machine
 from routeproof.checker.fuzz.profiles import PROFILES
 from routeproof.checker.fuzz.strategies import GENERATED, worlds
-from routeproof.checker.fuzz.walk import Violation
+from routeproof.checker.fuzz.trim import trimmed
 from routeproof.checker.record import write_counterexample
 from routeproof.checker.shrink import shrink
 from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
-from routeproof.spec.properties import PROPERTIES, Property, properties_for
+from routeproof.spec.properties import PROPERTIES, Property
 
 __all__ = ["PROFILES", "fuzz"]
 
@@ -55,4 +56,88 @@ def fuzz(
     to `traces`; where the instance was drawn, it is a minimal one that is written.
     """
     began = time.monotonic()
-    question = _Question(instance, policy, mutant, properties, traces, seed, profile, examples, seconds)
+    if profile not in PROFILES:
+        raise unknown("profile", profile, PROFILES)
+    chosen = PROFILES[profile] if examples is None else evolve(PROFILES[profile], examples=examples)
+    protocol = "routing" if instance is None else instance.protocol
+    policies = _policies(instance, policy, mutant)
+    declared = frozenset(instance.must_fail if instance is not None and mutant is None else ())
+    campaign = Campaign(
+        worlds(chosen.sizes, policies, mutant) if instance is None else st.just(world(instance, policies[0], mutant)),
+        FaultyMachine if instance is not None and instance.faults.any else Machine,
+        chosen,
+        seed if seed is not None else chosen.seed if chosen.seed is not None else secrets.randbelow(1 << 32),
+        properties,
+        declared,
+        inf if seconds is None else began + seconds,
+    )
+    kept = regression(Scope(instance, protocol, policies, mutant, properties, declared), traces)
+    if kept is None:
+        campaign.run()
+    judged = (
+        properties if properties is not None else [p for p in PROPERTIES.values() if set(p.policies) & set(policies)]
+    )
+    shown = _shown(campaign, kept, instance is None, traces)
+    return Result(
+        instance=GENERATED if instance is None else instance.name,
+        protocol=protocol,
+        policy=policies[0] if len(policies) == 1 else "any",
+        mutant=mutant,
+        engine="fuzz",
+        states=0,
+        transitions=campaign.tally.steps,
+        depth=campaign.tally.longest,
+        complete=False,
+        seconds=time.monotonic() - began,
+        findings={p.id: shown.get(p.id) or _finding(p, campaign, bool(kept)) for p in judged},
+        rules=dict(campaign.tally.rules),
+        limit=_limit(campaign, kept),
+    )
+
+
+def _policies(instance: Instance | None, policy: str | None, mutant: str | None) -> tuple[str, ...]:
+    """One, unless instances are drawn and none is asked for: then those under which there is something to find."""
+    if policy is not None:
+        return (policy,)
+    if instance is not None:
+        return instance.policies[:1]
+    return POLICIES if mutant is None else MUTANTS[mutant].policies
+
+
+def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Path | None) -> dict[str, Finding]:
+    """What fails, each with a run that is small and, where a directory is given, written down."""
+    if kept is not None:
+        id, why = kept.violation.property.id, f"{kept.violation.why} (regression: {kept.path})"
+        return {id: Finding(id, "always", "fails", 1, kept.violation.run, why)}
+    shown: dict[str, Finding] = {}
+    for violation in (campaign.violation, *campaign.noted.values()):
+        if violation is not None:
+            found = trimmed(violation)
+            p, where = found.property, found.world
+            finding = Finding(p.id, "always", "fails", campaign.tally.exercised[p.id], found.run, found.why)
+            if drawn:
+                where, finding = shrink(where, finding)
+            if traces is not None:
+                path = write_counterexample(where, finding, traces)
+                finding = evolve(finding, why=f"{finding.why} (trace: {path})")
+            shown[p.id] = finding
+    return shown
+
+
+def _finding(p: Property, campaign: Campaign, regressed: bool) -> Finding:
+    """A property that nothing was found against: whether that means anything (docs/decisions/0005)."""
+    times = campaign.tally.exercised[p.id]
+    cut_short = regressed or campaign.violation is not None or campaign.limit
+    if p.kind == "sometimes":
+        return Finding(p.id, p.kind, "holds" if times else "unknown", times)
+    return Finding(p.id, p.kind, "unknown" if cut_short or not times or p.id in campaign.declared else "holds", times)
+
+
+def _limit(campaign: Campaign, kept: Regression | None) -> str:
+    """The bound that stands beside every verdict."""
+    if kept is not None:
+        return f"regression: {kept.path}"
+    if campaign.limit == INTERRUPTED:
+        return INTERRUPTED
+    seen = f"{campaign.examples:,} examples, {campaign.tally.steps:,} steps, seed {campaign.seed}"
+    return f"{campaign.limit}: {seen}" if campaign.limit else seen

@@ -1,12 +1,13 @@
 """Filters drawn on purpose close to each other: narrower, wider, and equal to those drawn before.
 
 Two filters drawn apart are almost never nested, and covering is all about nested ones. So an algebra draws a *shape*,
-from which the next shapes are derived, and which becomes a filter at the end. `EVENT_SETS` and `PREDICATES` are the two.
+from which the next shapes are derived, and which becomes a filter at the end. There are two, `EVENT_SETS` and
+`PREDICATES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -15,7 +16,13 @@ from hypothesis import strategies as st
 from routeproof.model.filters import STRICT, Event, EventSet, Filter
 
 T = TypeVar("T")
-Draw: TypeAlias = Callable[[st.SearchStrategy[T]], T]
+
+
+class Draw(Protocol):
+    """What Hypothesis hands to a function that draws."""
+
+    def __call__(self, strategy: st.SearchStrategy[T], /) -> T: ...
+
 
 Shape: TypeAlias = tuple[int, ...]
 """What an algebra keeps of a filter: numbers that mean something to that algebra only."""
@@ -24,22 +31,22 @@ Shape: TypeAlias = tuple[int, ...]
 class Algebra(Protocol):
     """Where filters, relatives of filters, and events come from."""
 
-    def fresh(self, draw: Draw[int]) -> Shape: ...
+    def fresh(self, draw: Draw) -> Shape: ...
 
-    def narrower(self, draw: Draw[int], shape: Shape) -> Shape: ...
+    def narrower(self, draw: Draw, shape: Shape) -> Shape: ...
 
-    def wider(self, draw: Draw[int], shape: Shape) -> Shape: ...
+    def wider(self, draw: Draw, shape: Shape) -> Shape: ...
 
-    def equal(self, draw: Draw[int], shape: Shape) -> Shape:
+    def equal(self, draw: Draw, shape: Shape) -> Shape:
         """The same events, written in another way where there is one."""
 
     def filter(self, shape: Shape) -> Filter: ...
 
-    def event(self, draw: Draw[int], advertised: Shape, wanted: Shape) -> Event:
+    def event(self, draw: Draw, advertised: Shape, wanted: Shape) -> Event:
         """An event that the first lets through, and the second too where it can be."""
 
 
-def pick(draw: Draw[int], choices: Sequence[T]) -> T:
+def pick(draw: Draw, choices: Sequence[T]) -> T:
     """One of them; towards the first when shrinking."""
     return choices[draw(_BELOW[len(choices)])] if len(choices) > 1 else choices[0]
 
@@ -52,22 +59,22 @@ EVENTS = 6
 class EventSets:
     """A shape is the bit mask."""
 
-    def fresh(self, draw: Draw[int]) -> Shape:
+    def fresh(self, draw: Draw) -> Shape:
         return (draw(_MASKS),)
 
-    def narrower(self, draw: Draw[int], shape: Shape) -> Shape:
+    def narrower(self, draw: Draw, shape: Shape) -> Shape:
         return (shape[0] & draw(_MASKS) or shape[0],)
 
-    def wider(self, draw: Draw[int], shape: Shape) -> Shape:
+    def wider(self, draw: Draw, shape: Shape) -> Shape:
         return (shape[0] | draw(_MASKS),)
 
-    def equal(self, draw: Draw[int], shape: Shape) -> Shape:
+    def equal(self, draw: Draw, shape: Shape) -> Shape:
         return shape
 
     def filter(self, shape: Shape) -> Filter:
         return EventSet(shape[0])
 
-    def event(self, draw: Draw[int], advertised: Shape, wanted: Shape) -> Event:
+    def event(self, draw: Draw, advertised: Shape, wanted: Shape) -> Event:
         common = advertised[0] & wanted[0] or advertised[0]
         return pick(draw, [event for event in range(EVENTS) if common >> event & 1])
 
@@ -127,18 +134,18 @@ VALUES: Mapping[str, Sequence[object]] = {
 class Predicates:
     """A shape is, per attribute, the number of its condition."""
 
-    def fresh(self, draw: Draw[int]) -> Shape:
+    def fresh(self, draw: Draw) -> Shape:
         # One or two conditions, rarely more: filters that constrain everything are all disjoint.
         shape = self._constrained(draw, (0,) * len(_FAMILIES))
         return self._constrained(draw, shape)
 
-    def narrower(self, draw: Draw[int], shape: Shape) -> Shape:
+    def narrower(self, draw: Draw, shape: Shape) -> Shape:
         return self._moved(draw, shape, [family.covered for family in _FAMILIES])
 
-    def wider(self, draw: Draw[int], shape: Shape) -> Shape:
+    def wider(self, draw: Draw, shape: Shape) -> Shape:
         return self._moved(draw, shape, [family.covering for family in _FAMILIES])
 
-    def equal(self, draw: Draw[int], shape: Shape) -> Shape:
+    def equal(self, draw: Draw, shape: Shape) -> Shape:
         return tuple(pick(draw, family.equal[at]) for at, family in zip(shape, _FAMILIES, strict=True))
 
     @staticmethod
@@ -152,18 +159,18 @@ class Predicates:
             ]
         )
 
-    def event(self, draw: Draw[int], advertised: Shape, wanted: Shape) -> Event:
+    def event(self, draw: Draw, advertised: Shape, wanted: Shape) -> Event:
         raw: dict[str, object] = {}
         for mine, theirs, family in zip(advertised, wanted, _FAMILIES, strict=True):
             both = [value for value in family.admitted[mine] if value in family.admitted[theirs]]
             raw[family.attribute] = VALUES[family.attribute][pick(draw, both or family.admitted[mine])]
         return STRICT.event({attribute: value for attribute, value in raw.items() if value is not None})
 
-    def _constrained(self, draw: Draw[int], shape: Shape) -> Shape:
+    def _constrained(self, draw: Draw, shape: Shape) -> Shape:
         which = pick(draw, range(len(_FAMILIES)))
         return _replaced(shape, which, pick(draw, range(len(CONDITIONS[_FAMILIES[which].attribute]))))
 
-    def _moved(self, draw: Draw[int], shape: Shape, ways: Sequence[Sequence[Sequence[int]]]) -> Shape:
+    def _moved(self, draw: Draw, shape: Shape, ways: Sequence[Sequence[Sequence[int]]]) -> Shape:
         """One condition replaced by one that lies that way; the same shape where none does."""
         movable = [which for which, way in enumerate(ways) if way[shape[which]]]
         if not movable:

@@ -6,21 +6,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
+from collections.abc import Sequence
+from math import inf
 
 from attrs import Factory, define
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.stateful import run_state_machine_as_test
 
+from routeproof.checker.fuzz.hermetic import hermetic
 from routeproof.checker.fuzz.machine import Machine
 from routeproof.checker.fuzz.profiles import Profile
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
+
+INTERRUPTED = "interrupted"
 
 
 class Leave(KeyboardInterrupt):
@@ -39,11 +40,12 @@ class Campaign:
     """Those of each world's policy where None."""
     declared: frozenset[str] = frozenset()
     """Properties that are known to fail here: a violation is noted, and the search goes on."""
-    deadline: float = float("inf")
+    deadline: float = inf
 
     tally: Tally = Factory(Tally)
     examples: int = 0
-    shrinking: int = 0
+    shrinking: Tally = Factory(Tally)
+    """What is seen while a violation is made small, which is no evidence of anything else."""
     violation: Violation | None = None
     noted: dict[str, Violation] = Factory(dict)
     limit: str = ""
@@ -55,18 +57,18 @@ class Campaign:
             return self.machine(self.worlds, self._set_out)
 
         try:
-            with _storage_elsewhere():
-                run_state_machine_as_test(seed(self.seed)(example), settings=self._settings())
+            with hermetic():
+                # Any callable that makes a machine will do; Hypothesis says so, its types do not.
+                run_state_machine_as_test(seed(self.seed)(example), settings=self._settings())  # type: ignore[arg-type]
         except (Violated, Leave):
             pass
         except KeyboardInterrupt:
-            self.limit = "interrupted"
+            self.limit = INTERRUPTED
 
     def _next_example(self) -> None:
         late = time.monotonic() > self.deadline
         if self.violation is not None:
-            self.shrinking += 1
-            if late or self.shrinking > self.profile.shrinking:
+            if late or self.shrinking.steps > self.profile.shrinking:
                 raise Leave
         elif late:
             self.limit = "out of time"
@@ -76,8 +78,7 @@ class Campaign:
 
     def _set_out(self, world: World) -> Walk:
         properties = properties_for(world.policy) if self.properties is None else self.properties
-        # What is seen while shrinking is no evidence of anything new.
-        return Walk(world, properties, Tally() if self.violation else self.tally, self._is_sought)
+        return Walk(world, properties, self.shrinking if self.violation else self.tally, self._is_sought)
 
     def _is_sought(self, violation: Violation) -> bool:
         """The first one found, and while it is made small, any of the same property."""
@@ -107,15 +108,3 @@ class Campaign:
             # Hypothesis calls examples slow or large that are ordinary here: a run of hundreds of steps is the point.
             suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example),
         )
-
-
-@contextmanager
-def _storage_elsewhere() -> Iterator[None]:
-    """Even without a database Hypothesis writes to `.hypothesis`: what constants it saw in which module."""
-    before = storage_directory(intent_to_write=False).home_directory
-    with TemporaryDirectory(prefix="routeproof-") as directory:
-        set_hypothesis_home_dir(directory)
-        try:
-            yield
-        finally:
-            set_hypothesis_home_dir(before)

@@ -17,7 +17,7 @@ from routeproof.checker.counterexample import is_counterexample
 from routeproof.checker.fuzz.walk import Violation
 from routeproof.checker.replay import Replay, replay_file
 from routeproof.model.instance import Instance
-from routeproof.spec.properties import Property
+from routeproof.spec.properties import Property, properties_for
 from routeproof.traces import Header, TraceError, open_trace
 
 
@@ -34,16 +34,18 @@ class Scope:
     """What is asked: traces of anything else are left alone. `instance` None: of any that is without faults."""
 
     instance: Instance | None
-    policy: str | None
+    protocol: str
+    policies: Sequence[str]
     mutant: str | None
     properties: Sequence[Property] | None
+    declared: frozenset[str]
 
     def admits(self, header: Header) -> bool:
         """By the header alone, before a run is played."""
         return (
             is_counterexample(header)
-            and header.protocol == "routing"
-            and self.policy in (None, header.policy)
+            and header.protocol == self.protocol
+            and header.policy in self.policies
             and header.more.get("mutant") == self.mutant
         )
 
@@ -79,7 +81,8 @@ def _is_admitted(scope: Scope, path: Path) -> bool:
 def _violations(scope: Scope, replayed: Replay) -> Iterator[Violation]:
     """What is wrong first. A run that cannot be played to its end any more is judged as far as it goes."""
     world, run = replayed.counterexample.world, replayed.counterexample.run
+    judged = properties_for(world.policy) if scope.properties is None else scope.properties
     for length, wrong in enumerate(replayed.violations):
         for p, why in wrong:
-            if scope.properties is None or p in scope.properties:
+            if p in judged and p.id not in scope.declared:
                 yield Violation(world, p, why, run[:length])

@@ -1,9 +1,9 @@
 """The state machine that Hypothesis drives: the ways to push a world on.
 
 `Machine` is one example. Hypothesis draws its world and what happens next and, once something is wrong, finds out what
-can be left out. The rules are total: where one has nothing to do, it does the next best thing. Hypothesis switches rules
-off at random for a whole example, and so every subset of them is a way to schedule: without `drain` everything overtakes
-everything, with `drain` alone each operation meets a network at rest.
+can be left out. The rules are total: where one has nothing to do, it does the next best thing. Hypothesis switches
+rules off at random for a whole example, and so every subset of them is a way to schedule: without `drain` everything
+overtakes everything, with `drain` alone each operation meets a network at rest.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Machine(RuleBasedStateMachine):
         if waiting := self.walk.waiting():
             link = waiting[number % len(waiting)]
             for _ in self.walk.state.queues[link.link]:
-                self.walk.take(link)
+                if self.walk.world.enabled(self.walk.state, link):
+                    self.walk.take(link)
         else:
             self._take(number, self.walk.possible_operations())
 
@@ -107,6 +108,7 @@ class Machine(RuleBasedStateMachine):
         if actions:
             self.walk.take(actions[number % len(actions)])
         else:  # all is done: the same world once more, in another order
+            self.walk.conclude()
             self.walk = self.set_out(self.walk.world)
 
 

@@ -17,16 +17,16 @@ class Profile:
     sizes: Sizes
     seed: int | None
     shrinking: int
-    """Runs that Hypothesis may spend on making a violation small, before the shrinker of runs takes over."""
+    """Steps that Hypothesis may spend on making a violation small, before the shrinker of runs takes over."""
 
 
 PROFILES = {
-    "fast": Profile(examples=200, steps=40, sizes=Sizes(), seed=0, shrinking=300),
+    "fast": Profile(examples=400, steps=40, sizes=Sizes(), seed=0, shrinking=20_000),
     "long": Profile(
         examples=5_000,
         steps=80,
         sizes=Sizes(brokers=12, advertisements=5, subscriptions=10, publications=8),
         seed=None,
-        shrinking=3_000,
+        shrinking=500_000,
     ),
 }

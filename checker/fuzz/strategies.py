@@ -18,7 +18,7 @@ from routeproof.model.overlay import Link, Node, Overlay
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 
-NAME = "generated"
+GENERATED = "generated"
 
 Drawn: TypeAlias = tuple[Shape, Node]
 """A filter and the home of who has it."""
@@ -35,7 +35,7 @@ class Sizes:
 
 
 @st.composite
-def instances(draw: Draw[int], sizes: Sizes) -> Instance:
+def instances(draw: Draw, sizes: Sizes) -> Instance:
     """Any tree, clients anywhere, most of them with withdrawals."""
     algebra = pick(draw, (EVENT_SETS, PREDICATES))
     overlay = Overlay.of(_tree(draw, sizes.brokers))
@@ -47,12 +47,12 @@ def instances(draw: Draw[int], sizes: Sizes) -> Instance:
     publications = [
         _publication(draw, rank, advertised, subscribed, algebra) for rank in _some(draw, sizes.publications)
     ]
-    return Instance(NAME, overlay, tuple(advertisers), tuple(subscribers), tuple(publications))
+    return Instance(GENERATED, overlay, tuple(advertisers), tuple(subscribers), tuple(publications))
 
 
-def _tree(draw: Draw[int], most: int) -> list[Link]:
+def _tree(draw: Draw, most: int) -> list[Link]:
     """A line, a star, or anything: the first two are where long paths and wide hubs are."""
-    brokers = range(2, 1 + pick(draw, range(2, most + 1)))
+    brokers = range(2, 1 + pick(draw, range(1, most + 1)))
     kind = pick(draw, ("line", "star", "any", "any"))
     if kind == "line":
         return [(b - 1, b) for b in brokers]
@@ -61,18 +61,18 @@ def _tree(draw: Draw[int], most: int) -> list[Link]:
     return [(pick(draw, range(1, b)), b) for b in brokers]
 
 
-def _advertiser(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Advertiser:
+def _advertiser(draw: Draw, rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Advertiser:
     shape, home = _related(draw, overlay, algebra, drawn)
     return Advertiser(Advertisement(rank, f"a{rank + 1}", algebra.filter(shape)), home, pick(draw, (False, True)))
 
 
-def _subscriber(draw: Draw[int], rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Subscriber:
+def _subscriber(draw: Draw, rank: int, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Subscriber:
     shape, home = _related(draw, overlay, algebra, drawn)
     return Subscriber(Subscription(rank, f"s{rank + 1}", algebra.filter(shape)), home, pick(draw, (False, True, True)))
 
 
 def _publication(
-    draw: Draw[int], rank: int, advertised: list[Drawn], subscribed: list[Drawn], algebra: Algebra
+    draw: Draw, rank: int, advertised: list[Drawn], subscribed: list[Drawn], algebra: Algebra
 ) -> Publication:
     """Where it can be, one that some subscription wants."""
     wanted, _ = pick(draw, subscribed)
@@ -83,7 +83,7 @@ def _publication(
     return Publication(rank, f"p{rank + 1}", f"a{of + 1}", algebra.event(draw, advertised[of][0], wanted))
 
 
-def _related(draw: Draw[int], overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Drawn:
+def _related(draw: Draw, overlay: Overlay, algebra: Algebra, drawn: list[Drawn]) -> Drawn:
     """A filter and a home: most often a relative of an earlier filter, and at home where that one is.
 
     Both matter. Covering is between relatives, and between those whose ways have a link in common.
@@ -100,12 +100,12 @@ def _related(draw: Draw[int], overlay: Overlay, algebra: Algebra, drawn: list[Dr
     return shape, home
 
 
-def _some(draw: Draw[int], most: int) -> range:
+def _some(draw: Draw, most: int) -> range:
     return range(1 + max(pick(draw, range(most)), pick(draw, range(most))))
 
 
 @st.composite
-def worlds(draw: Draw[int], sizes: Sizes, policies: Sequence[str], mutant: str | None) -> World:
+def worlds(draw: Draw, sizes: Sizes, policies: Sequence[str], mutant: str | None) -> World:
     """An instance in motion under one of the policies."""
     policy = pick(draw, policies)
     return world(evolve(draw(instances(sizes)), policies=(policy,)), policy, mutant)

@@ -15,8 +15,11 @@ from routeproof.checker.fuzz.watch import Watch
 from routeproof.model.world import Action, State, World
 from routeproof.spec.properties import Property
 
-PATIENCE = 10_000
-"""Deliveries after which a network that nobody speaks to must be at rest. What is drawn here needs some hundreds."""
+PATIENCE = 20
+"""Per broker and client operation: deliveries after which a network that nobody speaks to must be at rest.
+
+An operation is told to each broker once or twice, and makes it tell others about a few more.
+"""
 
 ORDERS: dict[str, Callable[[Sequence[Action], State, int], Action]] = {
     "first": lambda waiting, state, turn: waiting[0],
@@ -66,8 +69,8 @@ class Walk:
         self.state = world.initial()
         self.since_operation = {self.state}
         self.taken: list[str] = []
-        self.over = False
-        self.tags = [0] * len(world.links)
+        self.over = False  # nothing is to be learned from what follows
+        self.tags = [0] * len(world.links)  # of each queue: see `World.tags`
         self.operations = [a for a in world.actions if a.kind == "operation"]
         self.deliveries = [a for a in world.actions if a.kind == "deliver"]
         self.mishaps = [a for a in world.actions if a.kind not in ("operation", "deliver")]
@@ -77,26 +80,21 @@ class Walk:
         return [a for a in self.operations if self.world.enabled(self.state, a)]
 
     def waiting(self) -> list[Action]:
-        """The deliveries that can be made: one a link that is not empty."""
+        """The deliveries that can be made: one a link that is not empty, unless its head is refused."""
         queues = self.state.queues
-        return [a for a in self.deliveries if queues[a.link]]
+        return [a for a in self.deliveries if queues[a.link] and self.world.enabled(self.state, a)]
 
     def possible_mishaps(self) -> list[Action]:
         return [a for a in self.mishaps if self.world.enabled(self.state, a)]
 
     def take(self, action: Action) -> None:
-        before = self.state
-        step = self.world.step(before, action)
+        step = self.world.step(self.state, action)
+        in_flight = self._in_flight_after(step.state)
         self.state = step.state
         self.taken.append(action.label)
         self.tally.steps += 1
         self.tally.longest = max(self.tally.longest, len(self.taken))
         self.tally.rules.update(step.outcome.rules)
-        in_flight = 0
-        for link, (old, new) in enumerate(zip(before.queues, self.state.queues, strict=True)):
-            if new is not old:
-                self.tags[link] = self.world.tags(new)
-            in_flight |= self.tags[link]
         for broken, why in self.watch.violated(self.state, in_flight):
             self._report(broken, why)
         if self.drains:
@@ -104,26 +102,46 @@ class Walk:
 
     def drain(self, order: str) -> None:
         """Deliver until nothing is on its way."""
-        for turn in range(PATIENCE):
+        patience = PATIENCE * len(self.world.nodes) * len(self.operations)
+        for turn in range(patience):
             waiting = self.waiting()
-            if not waiting:
+            if not waiting or self.over:
                 break
             self.take(ORDERS[order](waiting, self.state, turn))
-        if self.drains:
+        if self.drains and not self.over:
             self.tally.exercised[self.drains.id] += 1
             if self.waiting():
-                self._report(
-                    self.drains, f"{PATIENCE:,} deliveries after the last operation the network is not at rest"
-                )
+                self._does_not_drain(self.drains, f"after {patience:,} deliveries messages are still on their way")
+        self.conclude()
+
+    def conclude(self) -> None:
+        """Where nothing can happen any more, nothing may be left on its way either."""
+        if self.drains and any(self.state.queues) and not self.over:
+            if not any(self.world.enabled(self.state, action) for action in self.world.actions):
+                self._does_not_drain(self.drains, "nothing can happen, but a queue is not empty")
+
+    def _in_flight_after(self, state: State) -> int:
+        """The tags of all queues together; a step hands on the queues that it leaves alone as they are."""
+        in_flight = 0
+        for link, (old, new) in enumerate(zip(self.state.queues, state.queues, strict=True)):
+            if new is not old:
+                self.tags[link] = self.world.tags(new)
+            in_flight |= self.tags[link]
+        return in_flight
 
     def _look_for_cycle(self, drains: Property, action: Action) -> None:
         """An operation is done once and a fault is spent, so only deliveries can lead back to an old state."""
         if action.kind != "deliver":
             self.since_operation = {self.state}
         elif self.state in self.since_operation:
-            self._report(drains, "the network is in a state in which it was before, and can go round for ever")
+            self._does_not_drain(drains, "the network is in a state in which it was before, and can go round for ever")
         else:
             self.since_operation.add(self.state)
+
+    def _does_not_drain(self, drains: Property, why: str) -> None:
+        """Even where that is not what is looked for, there is no waiting for this network any more."""
+        self.over = True
+        self._report(drains, why)
 
     def _report(self, broken: Property, why: str) -> None:
         if self.report(Violation(self.world, broken, why, tuple(self.taken))):

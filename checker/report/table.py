@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Sequence
 
 from attrs import asdict
 
@@ -17,7 +16,7 @@ INDENT = "       "
 
 
 def render(run: Run) -> str:
-    lines = [*_searches(run), "", *_properties(run), *_sometimes(run), *_declared(run)]
+    lines = [*_searches(run), *_campaigns(run), "", *_properties(run), *_sometimes(run), *_declared(run)]
     if run.warnings or run.undetermined:
         lines.append("")
     lines += [line for text in run.warnings for line in _marked("warning", "doubt", text)]
@@ -45,7 +44,8 @@ def _row(outcome: Outcome, verdict: str) -> tuple[str, ...]:
     if result is None:
         protocol = job.instance.protocol if job.instance else ""
         return (protocol, job.name, job.policy, "", "", "", verdict, "")
-    counts = (f"{result.states:,}", f"{result.transitions:,}", f"{result.depth:,}")
+    states = "" if result.engine == "fuzz" else f"{result.states:,}"  # the fuzzer does not know which are distinct
+    counts = (states, f"{result.transitions:,}", f"{result.depth:,}")
     return (result.protocol, result.instance, result.policy, *counts, verdict, f"{result.seconds:.1f} s")
 
 
@@ -59,19 +59,27 @@ def _verdict(outcome: Outcome) -> tuple[str, str]:
         names = [f.property for f in outcome.with_status(status)]
         if names:
             words.append(f"{what}: {names[0]}" + (f" +{len(names) - 1}" if len(names) > 1 else ""))
-    holds = len([f for f in outcome.with_status("holds") if f.kind == "always"])
+    result = outcome.result
+    limit = f" ({result.limit})" if result.engine == "explore" and result.limit else ""
     for count, what in (
         (len(outcome.with_status("declared")), "fail as declared"),
-        (
-            len(outcome.with_status("unknown")),
-            f"unknown ({outcome.result.limit})" if outcome.result.limit else "unknown",
-        ),
-        (holds, "hold"),
+        (len(outcome.with_status("unknown")), f"unknown{limit}"),
+        (len([f for f in outcome.with_status("holds") if f.kind == "always"]), "hold"),
     ):
         if count:
             words.append(f"{count} {what}")
     colour = "bad" if outcome.with_status(*BAD) else "doubt" if outcome.with_status("unknown") else "good"
     return ", ".join(words) or "nothing to say", colour
+
+
+def _campaigns(run: Run) -> list[str]:
+    """How much fuzzing stands behind a verdict, and the seed to repeat it with."""
+    rows = [
+        (o.result.instance, o.result.policy, o.result.limit)
+        for o in run.outcomes
+        if o.result is not None and o.result.engine == "fuzz" and o.result.limit
+    ]
+    return ["", *wrapped(rows)] if rows else []
 
 
 # -- properties --------------------------------------------------------------------------------------------------------
@@ -159,28 +167,38 @@ def _marked(mark: str, colour: str, text: str) -> list[str]:
 
 
 def _last_line(run: Run) -> str:
-    asked, outcomes = len(run.outcomes), [o for o in run.outcomes if o.result]
-    instances = len({o.job.name for o in outcomes})
-    states = sum(o.result.states for o in outcomes if o.result)
-    declared = sum(len(o.with_status("declared")) for o in outcomes)
-    unknown = sum(len(o.with_status("unknown")) for o in outcomes)
-    scope = f"{_count(len(outcomes), 'search', 'searches')}, {_count(instances, 'instance')}, {_count(states, 'state')}"
-    scope += f", {run.seconds:.1f} s"
-    if run.interrupted:
-        scope += f"; interrupted: {_count(asked - _whole(outcomes), 'search', 'searches')} of {asked} did not finish"
-    expected = f" ({_count(declared, 'failure')} as declared)" if declared else ""
+    declared = sum(len(o.with_status("declared")) for o in run.outcomes)
+    unknown = sum(len(o.with_status("unknown")) for o in run.outcomes)
     match run.exit_code:
         case 0:
-            return paint(f"everything asked holds{expected}", "good") + f": {scope}"
+            verdict, colour = "everything asked holds", "good"
         case 1:
-            return paint(_count(len(run.failures), "failure"), "bad") + f"{expected}: {scope}"
+            verdict, colour = _count(len(run.failures), "failure"), "bad"
         case _:
             what = f"{_count(unknown, 'verdict')} unknown" if unknown else "undetermined"
-            return paint(f"nothing fails, {what}", "doubt") + f"{expected}: {scope}"
+            verdict, colour = f"nothing fails, {what}", "doubt"
+    if declared:
+        verdict += f" ({_count(declared, 'failure')} as declared)"
+    scope = _scope(run)
+    gap = ": " if len(verdict) + len(scope) + 2 <= WIDTH else f":\n{INDENT}"
+    return f"{paint(verdict, colour)}{gap}{scope}"
 
 
-def _whole(outcomes: Sequence[Outcome]) -> int:
-    return sum(o.result is not None and o.result.limit != "interrupted" for o in outcomes)
+def _scope(run: Run) -> str:
+    """What the verdict is about."""
+    results = [o.result for o in run.outcomes if o.result]
+    parts = [
+        _count(len(results), "search", "searches"),
+        _count(len({r.instance for r in results}), "instance"),
+        _count(sum(r.transitions for r in results), "step")
+        if run.options.engine == "fuzz"
+        else _count(sum(r.states for r in results), "state"),
+        f"{run.seconds:.1f} s",
+    ]
+    unfinished = len(run.outcomes) - sum(r.limit != "interrupted" for r in results)
+    if unfinished:
+        parts.append(f"interrupted: {_count(unfinished, 'search', 'searches')} of {len(run.outcomes)} did not finish")
+    return ", ".join(parts)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

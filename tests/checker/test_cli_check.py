@@ -320,6 +320,28 @@ def test_a_defect_is_not_a_verdict(here: Here, monkeypatch: pytest.MonkeyPatch) 
     assert ran.err.endswith("routeproof: this is a defect of routeproof; nothing was decided\n")
 
 
+# -- the fuzzer --------------------------------------------------------------------------------------------------------
+
+
+def test_a_campaign_says_how_much_stands_behind_it(here: Here) -> None:
+    ran = here("check", "tiny", "--engine", "fuzz", "--policy", "none", "--examples", 20, "--seed", 7)
+    assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"\ntiny  none  \d+ examples, [\d,]+ steps, seed 7\n", ran.out)
+    assert re.search(r"everything asked holds: 1 search, 1 instance, [\d,]+ steps, ", ran.out)
+
+
+def test_what_a_campaign_finds_is_written_once(here: Here) -> None:
+    asked = ("tiny", "--engine", "fuzz", "--mutant", "removals-first", "--policy", "active")
+    (result,) = results(here, *asked)["results"]
+    lost = result["properties"]["NoLostDelivery"]
+    assert (result["engine"], result["complete"], lost["verdict"]) == ("fuzz", False, "fails")
+    (trace,) = (here.directory / "traces/found").iterdir()
+    assert here.directory / lost["counterexample"] == trace
+    assert here("show", trace).code == 0
+    (again,) = results(here, *asked)["results"]
+    assert again["properties"]["NoLostDelivery"]["counterexample"] == lost["counterexample"], "and played first later"
+
+
 # -- several processes -------------------------------------------------------------------------------------------------
 
 

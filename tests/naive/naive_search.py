@@ -28,6 +28,7 @@ PROPERTIES = ("NoLostDelivery", "NoDuplicate", "Precise", "Agreement", "NoResidu
 OPERATIONS = {"advertise": "Adv", "unadvertise": "Unadv", "subscribe": "Sub", "unsubscribe": "Unsub", "publish": "Pub"}
 
 _LINE2, _LINE3, _LINE4, _STAR4 = ((1, 2),), ((1, 2), (2, 3)), ((1, 2), (2, 3), (3, 4)), ((1, 2), (1, 3), (1, 4))
+_STAR5 = (*_STAR4, (1, 5))
 _U, _K = True, False  # may be undone, is kept
 # fmt: off
 INSTANCES: dict[str, Instance] = {
@@ -48,6 +49,12 @@ INSTANCES: dict[str, Instance] = {
     "unadv3": (3, _LINE3, (("a", 3, (0, 1), _U),), (("S", 1, (0, 1), _U), ("s", 2, (0,), _K)), (("p", "a", 0),)),
     "pair3": (3, _LINE3, (("a", 3, (0, 1), _K), ("b", 1, (1, 2), _U)),
               (("s1", 1, (0, 1), _U), ("s2", 2, (1,), _K), ("s3", 3, (1, 2), _U)), (("p", "a", 1), ("q", "b", 1))),
+    "wide3": (3, _LINE3, (("a", 3, (0, 1), _K), ("b", 1, (1, 2), _K)),
+              (("S", 2, (0, 2), _U), ("s1", 1, (0,), _K), ("s2", 3, (2, 3), _K)), (("p", "a", 0), ("q", "b", 2))),
+    "star5": (5, _STAR5, (("a", 2, (0, 1, 2), _K),),
+              (("S", 3, (0, 1), _U), ("T", 4, (0, 1), _U), ("U", 5, (0, 1), _U)), (("p", "a", 0), ("q", "a", 1))),
+    "leave5": (5, _STAR5, (("a", 2, (0, 1), _U), ("b", 3, (0, 1), _U)),
+               (("S", 4, (0, 1), _U), ("T", 5, (0, 1), _K)), (("p", "a", 0),)),
 }
 # fmt: on
 

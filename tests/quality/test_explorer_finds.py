@@ -72,6 +72,7 @@ def _write(mutant: str, policy: str, row: list[str | int]) -> None:
         ("NoResidue", "no-settle-after-unsubscribe", "lazy", "tiny"),
         ("NoStray", "no-settle-after-unadvertise", "active", "unadv3"),
         ("Drains", "publication-sent-back", "none", "tiny"),
+        ("Drains", "waits-for-advertisement", "none", "unadv3"),
         ("Compact", "active-keeps-covered", "active", "tiny"),
         ("PropagationTree", "none-forwards-once", "none", "cross3"),
         ("PropagationPath", "active-keeps-covered", "active", "pair3"),

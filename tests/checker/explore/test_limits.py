@@ -11,6 +11,7 @@ from routeproof.checker.errors import UsageError
 from routeproof.checker.explore import Progress, explore
 from routeproof.checker.explore import search as search_module
 from routeproof.checker.instances import find
+from routeproof.checker.plain import plain_search
 from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 
@@ -112,3 +113,18 @@ def test_results_do_not_depend_on_the_chunk(monkeypatch: pytest.MonkeyPatch) -> 
     assert {f.property: f.verdict for f in small.findings.values()} == {
         f.property: f.verdict for f in whole.findings.values()
     }
+
+
+def test_a_message_that_is_never_accepted_is_a_deadlock() -> None:
+    """The plain search, whose states are values, says the same of a protocol that refuses."""
+    asked = world(find("unadv3"), "none", "waits-for-advertisement")
+    result, plain = explore(asked), plain_search(asked)
+    assert (result.states, result.transitions, result.depth) == (plain.states, plain.transitions, plain.depth)
+    assert result.findings["Drains"].why == "nothing can happen, but a queue is not empty"
+    with pytest.raises(UsageError, match="refuse nothing"):
+        explore(asked, reduction=("por",))
+
+
+def test_a_run_without_end_is_a_cycle() -> None:
+    result = explore(world(find("tiny"), "none", "publication-sent-back"))
+    assert "lead back to where they began" in result.findings["Drains"].why

@@ -1,0 +1,37 @@
+"""Workloads: who subscribes to what, where and when, at the size of the papers or smaller.
+
+`WORKLOADS` has them by name; `workload` draws one:
+
+    drawn = workload("controlled", scale=0.01, seed=0)
+    simulator.play(drawn.operations())
+
+What each parameter is and where it comes from is in `docs/workloads.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from routeproof.impl.workloads.controlled import Controlled, Controlled001
+from routeproof.impl.workloads.stock import Stock, StockEnterprise
+from routeproof.impl.workloads.workload import Parameter, Recipe, Workload, parameters
+from routeproof.impl.workloads.zipf import Zipf
+
+__all__ = ["MOST_SCALE", "SMALL", "WORKLOADS", "Parameter", "Recipe", "Workload", "parameters", "workload"]
+
+WORKLOADS: Mapping[str, Recipe] = {
+    "controlled": Controlled(),
+    "controlled-001": Controlled001(),
+    "stock": Stock(),
+    "stock-enterprise": StockEnterprise(),
+    "zipf": Zipf(),
+}
+
+SMALL = 0.01
+"""The scale of a run that takes seconds."""
+
+MOST_SCALE = 10.0
+
+
+def workload(name: str, scale: float, seed: int) -> Workload:
+    return WORKLOADS[name].scaled(scale).workload(seed)

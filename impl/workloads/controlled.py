@@ -1,0 +1,198 @@
+"""`controlled`: subscriptions in families of one root that covers the others; then roots are withdrawn.
+
+`Controlled` is section V-A of 000, `Controlled001` the experiment of section V-B of 001. What a withdrawn root covered
+must be sent in its place, at every broker where it was held back: the burst that these papers are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+from random import Random
+from typing import Self
+
+from attrs import evolve, frozen
+
+from routeproof.impl.costs import MILLISECOND, SECOND
+from routeproof.impl.simulator import Operation
+from routeproof.impl.workloads.topologies import CoreChain, core_chain
+from routeproof.impl.workloads.workload import (
+    Ids,
+    Workload,
+    assumed,
+    at_least,
+    by_root,
+    given,
+    settings,
+    stream,
+)
+from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.overlay import Node
+
+FEWEST_COVERED = 30
+"""A root with less to hold back is no root worth withdrawing: scaling stops here."""
+
+VALUES = 1_000_000
+START = SECOND
+"""Advertisements come at 0 and have reached every broker by then."""
+
+
+@frozen
+class Controlled:
+    brokers: int = given(49, "000 V-A", "brokers, five of them the core chain A-B-C-D-E")
+    inner: int = assumed(15, "brokers between core and edge, dealt out to the core in turn")
+    publishers: int = given(3, "000 V-A", "edge brokers linked to E, with one publisher each")
+    subscriptions: int = given(80_000, "000 V-A2", "in all, at random other edge brokers")
+    subscription_interval_ms: int = assumed(50, "between two subscriptions")
+    covered: int = assumed(1_000, "subscriptions that each root covers; none of them covers another")
+    matching: float = assumed(3.0, "of those, the mean number that a publication of the family matches")
+    settle_ms: int = assumed(10_000, "from the last subscription to the first publication")
+    publication_interval_ms: int = given(10, "000 V-A2", "between two publications, whoever publishes")
+    lead_ms: int = assumed(10_000, "from the first publication to the first withdrawal")
+    withdrawals: int = given(20, "000 V-A2", "roots that are unsubscribed")
+    withdrawal_interval_ms: int = given(500, "000 V-A2", "between two withdrawals")
+    watch_ms: int = assumed(300_000, "from the last withdrawal to the last publication")
+    probes: int = assumed(0, "publications that match a subscriber at every subscribers' edge")
+    probe_after_ms: int = given(600_000, "001 V-B", "from the last withdrawal to the first probe")
+    look_ms: int = assumed(1_000, "between two samples of the metrics")
+
+    @property
+    def about(self) -> str:
+        return f"{self.subscriptions:,} subscriptions on {self.brokers} brokers; then {self.withdrawals} roots go."
+
+    @property
+    def families(self) -> int:
+        return max(1, self.subscriptions // (self.covered + 1))
+
+    def scaled(self, scale: float) -> Self:
+        """Fewer families and smaller ones, on the same overlay; the share of roots that go stays what it is."""
+        covered = at_least(min(self.covered, FEWEST_COVERED), by_root(self.covered, scale))
+        fewer = evolve(self, covered=covered, subscriptions=at_least(covered + 1, self.subscriptions * scale))
+        return evolve(
+            fewer,
+            withdrawals=min(fewer.families, at_least(1, self.withdrawals * fewer.families / self.families)),
+            probes=at_least(1, self.probes * scale) if self.probes else 0,
+            lead_ms=at_least(1, by_root(self.lead_ms, scale)),
+            watch_ms=at_least(1, by_root(self.watch_ms, scale)),
+            probe_after_ms=at_least(1, by_root(self.probe_after_ms, scale)),
+        )
+
+    def workload(self, seed: int) -> Workload:
+        chain = core_chain(self.brokers, self.inner, self.publishers)
+        return Workload(
+            overlay=chain.overlay,
+            operations=lambda: _Drawn(self, chain, seed).operations(),
+            parameters=settings(self),
+            watched=chain.core,
+            look_every=self.look_ms * MILLISECOND,
+        )
+
+
+@frozen
+class Controlled001(Controlled):
+    """The same with the numbers of 001. What is not said again here is as above."""
+
+    brokers: int = given(55, "001 V-A1", "brokers, five of them the core chain A-B-C-D-E")
+    inner: int = given(18, "001 V-A1", "brokers between core and edge, dealt out to the core in turn")
+    publishers: int = given(3, "001 V-A1", "edge brokers linked to E, with one publisher each")
+    subscriptions: int = given(30_000, "001 V-A1", "in all, at random other edge brokers")
+    subscription_interval_ms: int = given(1_500, "001 V-A1", "between two subscriptions")
+    covered: int = given(30, "001 V-A1", "subscriptions that each root covers: the covering degree")
+    publication_interval_ms: int = given(400, "001 V-A1", "between two publications, whoever publishes")
+    lead_ms: int = assumed(60_000, "from the first publication to the first withdrawal")
+    withdrawals: int = given(300, "001 V-B", "roots that are unsubscribed")
+    withdrawal_interval_ms: int = given(500, "001 V-B", "between two withdrawals")
+    watch_ms: int = assumed(8_190_000, "from the last withdrawal to the last publication: 21,000 in all (001 V-A1)")
+    probes: int = given(300, "001 V-B", "publications that match a subscriber at every subscribers' edge")
+    look_ms: int = assumed(10_000, "between two samples of the metrics")
+
+
+class _Drawn:
+    """One drawing of everything that is random."""
+
+    def __init__(self, recipe: Controlled, chain: CoreChain, seed: int) -> None:
+        self.recipe = recipe
+        self.chain = chain
+        self.seed = seed
+        self.ids = Ids()
+        self.roots: dict[int, tuple[Node, Subscription]] = {}
+        self.advertised: list[tuple[Node, Advertisement]] = []
+
+    def operations(self) -> Iterator[Operation]:
+        recipe = self.recipe
+        yield from self._advertise()
+        yield from self._subscribe()
+        first = START + (recipe.subscriptions * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
+        withdrawn = first + recipe.lead_ms * MILLISECOND
+        last = withdrawn + (recipe.withdrawals - 1) * recipe.withdrawal_interval_ms * MILLISECOND
+        yield from merge(
+            self._withdraw(withdrawn),
+            self._publish(first, last + recipe.watch_ms * MILLISECOND),
+            key=lambda operation: operation.time,
+        )
+
+    def _advertise(self) -> Iterator[Operation]:
+        for broker in self.chain.publishers:
+            advertisement = self.ids.advertisement([["class", "present"], ["value", ">=", 0], ["value", "<", VALUES]])
+            self.advertised.append((broker, advertisement))
+            yield Operation(0, broker, Advertise(advertisement))
+
+    def _subscribe(self) -> Iterator[Operation]:
+        """Roots and what they cover in random order: about half of the latter come first and are retracted again."""
+        random = stream(self.seed, "homes")
+        wanted = self._wanted(stream(self.seed, "filters"))
+        for n, (family, lowest, highest) in enumerate(wanted):
+            subscription = self.ids.subscription(_within(family, lowest, highest))
+            broker = random.choice(self.chain.subscribers)
+            if (lowest, highest) == (0, VALUES - 1):
+                self.roots[family] = broker, subscription
+            time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
+            yield Operation(time, broker, Subscribe(subscription))
+        if self.recipe.probes:
+            after = START + len(wanted) * self.recipe.subscription_interval_ms * MILLISECOND
+            for broker in self.chain.subscribers:
+                yield Operation(after, broker, Subscribe(self.ids.subscription([["class", "=", PROBE]])))
+
+    def _wanted(self, random: Random) -> list[tuple[int, int, int]]:
+        """Family and values. Ranges of one length with different beginnings: none covers another."""
+        families = self.recipe.families
+        wanted = []
+        for family in range(families):
+            covered = len(range(family, self.recipe.subscriptions - families, families))
+            length = max(1, min(VALUES // 2, round(VALUES * self.recipe.matching / max(1, covered))))
+            starts = random.sample(range(VALUES - length), covered)
+            wanted += [(family, 0, VALUES - 1), *((family, start, start + length - 1) for start in starts)]
+        random.shuffle(wanted)
+        return wanted
+
+    def _withdraw(self, first: int) -> Iterator[Operation]:
+        chosen = stream(self.seed, "withdrawals").sample(range(self.recipe.families), self.recipe.withdrawals)
+        for n, family in enumerate(chosen):
+            broker, root = self.roots[family]
+            yield Operation(first + n * self.recipe.withdrawal_interval_ms * MILLISECOND, broker, Unsubscribe(root))
+
+    def _publish(self, first: int, last: int) -> Iterator[Operation]:
+        """The stream goes on while the probes are out; each takes a publication's place."""
+        recipe = self.recipe
+        random = stream(self.seed, "publications")
+        probes_from = last - (recipe.watch_ms - recipe.probe_after_ms) * MILLISECOND
+        probes = recipe.probes
+        for time in range(first, last + 1, recipe.publication_interval_ms * MILLISECOND):
+            broker, advertisement = random.choice(self.advertised)
+            family = _name(random.randrange(recipe.families))
+            if probes and time >= probes_from:
+                probes -= 1
+                family = PROBE
+            attributes = {"class": family, "value": random.randrange(VALUES)}
+            yield Operation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+
+
+PROBE = "probe"
+
+
+def _name(family: int) -> str:
+    return f"family-{family + 1}"
+
+
+def _within(family: int, lowest: int, highest: int) -> list[list[object]]:
+    return [["class", "=", _name(family)], ["value", ">=", lowest], ["value", "<=", highest]]

@@ -1,0 +1,184 @@
+"""`zipf`: the workload of SIENA on a star of brokers, with subscribers on their way to work (000 V-B).
+
+Subscriptions are conjunctions over names that a few of which are common and most of which are rare, so that coverings
+come about by themselves. Who moves withdraws the subscription where it was and brings the same filter as a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heapreplace, merge
+from itertools import accumulate
+from random import Random
+from typing import Self
+
+from attrs import evolve, field, frozen
+
+from routeproof.impl.costs import MILLISECOND
+from routeproof.impl.simulator import Operation
+from routeproof.impl.workloads.topologies import star
+from routeproof.impl.workloads.workload import (
+    Ids,
+    Workload,
+    assumed,
+    at_least,
+    by_root,
+    given,
+    settings,
+    stream,
+)
+from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.overlay import Node
+
+START = 60_000 * MILLISECOND
+"""Thousands of advertisements are flooded before the first subscription."""
+
+ROAMERS_DEVIATION = 6
+"""The normal distribution of the roamers' departures has this many deviations between the window's ends."""
+
+
+@frozen
+class Zipf:
+    brokers: int = given(17, "000 V-B", "brokers in a star; clients are at its points")
+    publishers: int = given(2_000, "000 V-B", "publishers at random points; each advertises everything")
+    subscriptions: int = given(200_000, "000 V-B", "subscriptions at random points")
+    constraints: int = given(10, "000 V-B", "the most in a subscription, on different names; the least is 1")
+    attributes: int = given(19, "000 V-B", "the most in a publication, of different names; the least is 1")
+    names: int = given(1_000, "000 V-B", "words from which names are drawn, in both")
+    exponent: float = assumed(1.0, "of the Zipf distribution of the names")
+    equal: float = given(0.6, "000 V-B", "share of constraints with the operator =")
+    less: float = given(0.2, "000 V-B", "share of constraints with the operator <; the rest has >")
+    values: int = given(100, "000 V-B", "the whole numbers from 0 from which values are drawn, each as likely")
+    subscription_interval_ms: int = assumed(50, "between two subscriptions")
+    settle_ms: int = assumed(10_000, "from the last subscription to the beginning of the window")
+    window_ms: int = given(7_200_000, "000 V-B", "rush hours: publications and moves, 7 to 9 in the morning")
+    publish_least_ms: int = given(1_000, "000 V-B", "the shortest time between two publications of one publisher")
+    publish_most_ms: int = given(15_000, "000 V-B", "the longest; every time between is as likely")
+    commuters: float = given(0.6, "000 V-B", "share of subscribers that move once, at any time in the window")
+    roamers: float = given(0.2, "000 V-B", "share that moves once, most of them in the middle; the rest stays")
+    look_ms: int = assumed(10_000, "between two samples of the metrics")
+
+    @property
+    def about(self) -> str:
+        return (
+            f"{self.subscriptions:,} SIENA subscriptions on a star of {self.brokers}; {self.moving:.0%} of them move."
+        )
+
+    @property
+    def moving(self) -> float:
+        return self.commuters + self.roamers
+
+    def scaled(self, scale: float) -> Self:
+        """Fewer clients in a shorter window; what they ask for and say stays as it is."""
+        return evolve(
+            self,
+            publishers=at_least(1, self.publishers * scale),
+            subscriptions=at_least(1, self.subscriptions * scale),
+            window_ms=at_least(1_000, by_root(self.window_ms, scale)),
+        )
+
+    def workload(self, seed: int) -> Workload:
+        return Workload(
+            overlay=star(self.brokers),
+            operations=lambda: _Drawn(self, seed).operations(),
+            parameters=settings(self),
+            watched={1: "hub", 2: "point 2", 3: "point 3"},
+            look_every=self.look_ms * MILLISECOND,
+        )
+
+
+@frozen
+class Words:
+    """Names by rank: the k-th is drawn in proportion to 1 / k^exponent."""
+
+    names: int
+    exponent: float
+    _cumulative: list[float] = field(init=False)
+
+    @_cumulative.default
+    def _of_ranks(self) -> list[float]:
+        return list(accumulate(1 / rank**self.exponent for rank in range(1, self.names + 1)))
+
+    def draw(self, random: Random, many: int) -> list[str]:
+        """Different ones; drawn again where one has come before."""
+        ranks: dict[int, None] = {}
+        while len(ranks) < many:
+            ranks[random.choices(range(1, self.names + 1), cum_weights=self._cumulative)[0]] = None
+        return [f"word-{rank}" for rank in ranks]
+
+
+class _Drawn:
+    def __init__(self, recipe: Zipf, seed: int) -> None:
+        self.recipe = recipe
+        self.seed = seed
+        self.ids = Ids()
+        self.points = range(2, recipe.brokers + 1)
+        self.words = Words(recipe.names, recipe.exponent)
+        self.subscribed: list[tuple[Node, Subscription]] = []
+        """Those who will move."""
+
+    def operations(self) -> Iterator[Operation]:
+        recipe = self.recipe
+        begin = START + (recipe.subscriptions * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
+        random = stream(self.seed, "publishers")
+        publishers = [
+            (random.choice(self.points), self.ids.advertisement([])) for _ in range(max(1, recipe.publishers))
+        ]
+        for broker, advertisement in publishers:
+            yield Operation(0, broker, Advertise(advertisement))
+        yield from self._subscribe()
+        yield from merge(self._move(begin), self._publish(begin, publishers), key=lambda operation: operation.time)
+
+    def _subscribe(self) -> Iterator[Operation]:
+        random = stream(self.seed, "subscriptions")
+        movers = round(self.recipe.subscriptions * self.recipe.moving)
+        for n in range(self.recipe.subscriptions):
+            subscription = self.ids.subscription(self.wanted(random))
+            broker = random.choice(self.points)
+            if n < movers:
+                self.subscribed.append((broker, subscription))
+            yield Operation(
+                START + n * self.recipe.subscription_interval_ms * MILLISECOND, broker, Subscribe(subscription)
+            )
+
+    def wanted(self, random: Random) -> list[list[object]]:
+        """One subscription's constraints."""
+        names = self.words.draw(random, random.randint(1, self.recipe.constraints))
+        return [[name, self._operator(random), random.randrange(self.recipe.values)] for name in names]
+
+    def _operator(self, random: Random) -> str:
+        drawn = random.random()
+        if drawn < self.recipe.equal:
+            return "="
+        return "<" if drawn < self.recipe.equal + self.recipe.less else ">"
+
+    def _move(self, begin: int) -> Iterator[Operation]:
+        """Commuters first in the list, roamers after them; each leaves one point for another."""
+        random = stream(self.seed, "moves")
+        window = self.recipe.window_ms
+        commuters = round(self.recipe.subscriptions * self.recipe.commuters)
+        departures = []
+        for n in range(len(self.subscribed)):
+            time = random.uniform(0, window) if n < commuters else random.gauss(window / 2, window / ROAMERS_DEVIATION)
+            departures.append((begin + round(min(max(time, 0), window) * MILLISECOND), n))
+        for time, n in sorted(departures):
+            home, subscription = self.subscribed[n]
+            yield Operation(time, home, Unsubscribe(subscription))
+            elsewhere = random.choice([point for point in self.points if point != home] or [home])
+            yield Operation(time, elsewhere, Subscribe(self.ids.subscription(subscription.filter)))
+
+    def _publish(self, begin: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[Operation]:
+        random = stream(self.seed, "publications")
+        end = begin + self.recipe.window_ms * MILLISECOND
+        due = [(begin + self._pause(random), n) for n in range(len(publishers))]
+        heapify(due)
+        while due[0][0] <= end:
+            time, n = due[0]
+            heapreplace(due, (time + self._pause(random), n))
+            broker, advertisement = publishers[n]
+            names = self.words.draw(random, random.randint(1, self.recipe.attributes))
+            attributes = {name: random.randrange(self.recipe.values) for name in names}
+            yield Operation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+
+    def _pause(self, random: Random) -> int:
+        return random.randint(self.recipe.publish_least_ms, self.recipe.publish_most_ms) * MILLISECOND

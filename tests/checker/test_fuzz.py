@@ -1,0 +1,249 @@
+"""The fuzzer's front door: what a campaign says when there is nothing to find, and when there is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.fuzz import fuzz
+from routeproof.checker.fuzz.walk import Walk
+from routeproof.checker.instances import find
+from routeproof.checker.replay import replay_file
+from routeproof.checker.runs import replay
+from routeproof.checker.verdict import Result
+from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.protocols import world
+from routeproof.model.world import Action
+from routeproof.spec.properties import PROPERTIES, properties_for
+
+
+def hunt(instance: Instance | None = None, *, seed: int | None = None, traces: Path | None = None) -> Result:
+    """For a fault that is not found at once."""
+    return fuzz(instance, policy="active", mutant="removals-first", seed=seed, traces=traces)
+
+
+def untimed(result: Result) -> Result:
+    return evolve(result, seconds=0.0)
+
+
+def verdicts(result: Result) -> dict[str, str]:
+    return {f.property: f.verdict for f in result.findings.values()}
+
+
+def only_trace(directory: Path) -> Path:
+    [path] = directory.iterdir()
+    return path
+
+
+# -- nothing to find ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_routing_core_survives_a_fast_campaign(policy: str) -> None:
+    result = fuzz(None, policy=policy, mutant=None)
+    assert verdicts(result) == {p.id: "holds" for p in properties_for(policy)}
+    assert min(f.exercised for f in result.findings.values()) > 100
+    covering = {"COV-2", "COV-8", "COV-10"} if policy != "none" else set()
+    own = {"active": {"COV-4"}, "lazy": {"COV-6"}, "packing": {"COV-4", "COV-7"}}.get(policy, set())
+    assert set(result.rules) >= {"RTE-2", "RTE-3", "RTE-4", "RTE-5", "RTE-6", "RTE-7"} | covering | own
+    assert (result.engine, result.instance, result.policy, result.complete) == ("fuzz", "generated", policy, False)
+    assert result.transitions > 50_000
+    assert result.limit.endswith(f" examples, {result.transitions:,} steps, seed 0")
+
+
+def test_an_instance_is_fuzzed_in_its_own_interleavings() -> None:
+    result = fuzz(find("leave5"), policy="lazy", mutant=None, examples=30)
+    assert set(verdicts(result).values()) == {"holds"}
+    assert (result.instance, result.policy) == ("leave5", "lazy")
+
+
+def test_without_a_policy_all_are_drawn() -> None:
+    result = fuzz(None, policy=None, mutant=None, examples=60)
+    assert result.policy == "any"
+    assert list(result.findings) == list(PROPERTIES)
+    assert {"COV-6", "COV-7"} <= set(result.rules)
+
+
+# -- verdicts (docs/decisions/0005-fuzz-verdict.md) --------------------------------------------------------------------
+
+
+def test_a_campaign_that_time_cuts_short_knows_nothing() -> None:
+    result = fuzz(None, policy="active", mutant=None, seconds=0.0)
+    assert set(verdicts(result).values()) == {"unknown"}
+    assert result.limit.startswith("out of time: 0 examples")
+
+
+def test_an_interrupt_leaves_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = Walk.take
+
+    def interrupted(walk: Walk, action: Action) -> None:
+        if walk.tally.steps == 500:
+            raise KeyboardInterrupt
+        take(walk, action)
+
+    monkeypatch.setattr(Walk, "take", interrupted)
+    result = fuzz(None, policy="active", mutant=None)
+    assert (result.limit, result.transitions) == ("interrupted", 500)
+    assert result.findings["Precise"].verdict == "unknown"
+    assert result.findings["SomeDelivery"].verdict == "holds"  # it has been reached, whatever else would have been
+
+
+def test_what_was_never_exercised_is_unknown() -> None:
+    result = fuzz(find("tiny"), policy="active", mutant=None, examples=20)
+    path = result.findings["PropagationPath"]  # one link: there is nothing to fork
+    assert (path.exercised, path.verdict) == (0, "unknown") or (path.exercised > 0 and path.verdict == "holds")
+    none = fuzz(find("tiny"), policy="none", mutant=None, examples=20, properties=[PROPERTIES["SomeQuenching"]])
+    assert verdicts(none) == {"SomeQuenching": "unknown"}
+
+
+def test_after_a_violation_the_rest_is_unknown_but_not_what_was_reached() -> None:
+    result = hunt()
+    assert verdicts(result)["NoLostDelivery"] == "fails"
+    assert {v for p, v in verdicts(result).items() if PROPERTIES[p].kind == "always"} == {"fails", "unknown"}
+    assert verdicts(result)["SomeDelivery"] == "holds"
+
+
+def test_only_the_properties_asked_for_are_judged() -> None:
+    result = fuzz(None, policy="none", mutant="publication-sent-back", properties=[PROPERTIES["Drains"]])
+    assert verdicts(result) == {"Drains": "fails"}
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(UsageError, match=r'^no profile is called "fats"; did you mean "?fast'):
+        fuzz(None, policy="active", mutant=None, profile="fats")
+
+
+# -- declared failures -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["loss2", "duplicate2", "reorder2", "crash3"])
+def test_declared_failures_are_found_and_do_not_end_the_campaign(name: str) -> None:
+    instance = find(name)
+    policy = instance.policies[0]
+    result = fuzz(instance, policy=policy, mutant=None, examples=60)
+    meant = {p.id for p in properties_for(policy) if p.kind == "always"}
+    failed = {p for p, v in verdicts(result).items() if v == "fails"}
+    assert failed == meant & set(instance.must_fail)
+    assert {verdicts(result)[p] for p in meant - failed} <= {"holds", "unknown"}
+    for property in failed:
+        run = result.findings[property].run
+        assert run
+        replay(world(instance, policy), run)
+
+
+# -- counterexamples ---------------------------------------------------------------------------------------------------
+
+
+def test_a_violation_of_a_drawn_instance_is_written_as_a_minimal_one(tmp_path: Path) -> None:
+    result = hunt(traces=tmp_path)
+    lost = result.findings["NoLostDelivery"]
+    path = only_trace(tmp_path)
+    assert lost.why.endswith(f"(trace: {path})")
+    replayed = replay_file(path)
+    assert replayed.reproduces
+    assert replayed.counterexample.run == lost.run
+    assert len(replayed.counterexample.world.nodes) == 2
+
+
+def test_a_violation_of_a_given_instance_is_a_run_of_that_instance(tmp_path: Path) -> None:
+    star4 = find("star4")
+    result = hunt(star4, traces=tmp_path)
+    run = result.findings["NoLostDelivery"].run
+    assert run is not None
+    assert len(replay(world(star4, "active", "removals-first"), run)) == len(run) <= 12
+    replayed = replay_file(only_trace(tmp_path))
+    assert replayed.reproduces
+    assert replayed.counterexample.world.instance.name == "star4"
+
+
+def test_kept_traces_are_played_before_anything_is_drawn(tmp_path: Path) -> None:
+    found = hunt(traces=tmp_path)
+    path = only_trace(tmp_path)
+    (tmp_path / "notes.jsonl").write_text("not a trace\n", encoding="utf-8")
+
+    again = hunt(seed=17, traces=tmp_path)
+    assert again.limit == f"regression: {path}"
+    assert again.transitions == 0
+    assert again.findings["NoLostDelivery"].run == found.findings["NoLostDelivery"].run
+    assert again.findings["NoLostDelivery"].why.endswith(f"(regression: {path})")
+    assert verdicts(again)["NoDuplicate"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("instance", "policy", "mutant", "property"),
+    [
+        (None, "lazy", "removals-first", None),
+        (None, "active", "delivers-unmatched", None),
+        (None, "active", None, None),
+        (None, "active", "removals-first", "Precise"),
+        ("star4", "active", "removals-first", None),
+    ],
+)
+def test_kept_traces_of_another_question_are_left_alone(
+    tmp_path: Path, instance: str | None, policy: str, mutant: str | None, property: str | None
+) -> None:
+    hunt(traces=tmp_path)
+    result = fuzz(
+        find(instance) if instance else None,
+        policy=policy,
+        mutant=mutant,
+        properties=[PROPERTIES[property]] if property else None,
+        examples=2,
+        traces=tmp_path,
+    )
+    assert "regression" not in result.limit
+
+
+def test_a_fixed_bug_is_searched_for_again(tmp_path: Path) -> None:
+    """The same trace, as if it had been found in the core itself: it shows nothing there, so the campaign goes on."""
+    hunt(traces=tmp_path)
+    path = only_trace(tmp_path)
+    path.write_text(path.read_text().replace('"mutant": "removals-first"', '"mutant": null'), encoding="utf-8")
+    result = fuzz(None, policy="active", mutant=None, examples=5, traces=tmp_path)
+    assert "seed 0" in result.limit
+
+
+# -- the same everywhere -----------------------------------------------------------------------------------------------
+
+
+def test_a_seed_means_the_same_whatever_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypothesis takes constants from loaded modules; two campaigns in one process would already differ."""
+    before = fuzz(None, policy="active", mutant=None, seed=5, examples=30)
+    (tmp_path / "full_of_constants.py").write_text(f"NUMBERS = {list(range(100, 300))}", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("full_of_constants")
+    assert untimed(fuzz(None, policy="active", mutant=None, seed=5, examples=30)) == untimed(before)
+    assert untimed(fuzz(None, policy="active", mutant=None, seed=6, examples=30)) != untimed(before)
+
+
+def test_a_seed_means_the_same_in_another_process() -> None:
+    script = (
+        "from routeproof.checker.fuzz import fuzz;"
+        "print(sorted(fuzz(None, policy='lazy', mutant=None, seed=3, examples=20).rules.items()))"
+    )
+    here = fuzz(None, policy="lazy", mutant=None, seed=3, examples=20)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(sorted(here.rules.items()))
+
+
+def test_a_long_campaign_says_which_seed_it_took() -> None:
+    first, second = (fuzz(None, policy="none", mutant=None, profile="long", examples=2) for _ in range(2))
+    seed = int(first.limit.rsplit("seed ", 1)[1])
+    assert not second.limit.endswith(f"seed {seed}")
+    again = fuzz(None, policy="none", mutant=None, profile="long", examples=2, seed=seed)
+    assert untimed(again) == untimed(first)
+
+
+def test_hypothesis_leaves_nothing_behind(tmp_path: Path) -> None:
+    before, home = storage_directory(intent_to_write=False).home_directory, tmp_path / "hypothesis"
+    set_hypothesis_home_dir(home)
+    try:
+        hunt()
+        assert storage_directory(intent_to_write=False).home_directory == home
+        assert not home.exists()
+    finally:
+        set_hypothesis_home_dir(before)
