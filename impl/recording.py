@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TextIO, cast
+from typing import Protocol, TextIO, cast
 
 from routeproof.impl.simulator import Observer, Sends, Simulator
 from routeproof.model.messages import (
@@ -81,6 +81,7 @@ class Recorder(Observer):
         self._form = form
         self._snapshots = snapshots
         self._names = {b: form.broker_name(b) for b in overlay.brokers}
+        self._quoted = {b: json.dumps(name) for b, name in self._names.items()}
         self._seq = dict.fromkeys(overlay.brokers, 0)
         self._due = dict.fromkeys(overlay.brokers, snapshots)
         self._json: dict[Message, str] = {}
@@ -92,22 +93,22 @@ class Recorder(Observer):
         self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
     ) -> None:
         if sender == LOCAL:
-            self._write(broker, "client", client(message), message, began)
+            self._write(broker, "client", json.dumps(client(message)), message, began)
         else:
-            self._write(broker, "receive", self._names[sender], message, began)
+            self._write(broker, "receive", self._quoted[sender], message, began)
         for to, sent in sends:
             if to == LOCAL:
-                self._write(broker, "deliver", client(sent), sent, simulator.now)
+                self._write(broker, "deliver", json.dumps(client(sent)), sent, simulator.now)
             else:
-                self._write(broker, "send", self._names[to], sent, simulator.now)
+                self._write(broker, "send", self._quoted[to], sent, simulator.now)
         if self._snapshots and self._seq[broker] >= self._due[broker]:
             self._due[broker] = self._seq[broker] + self._snapshots
             # Whoever asks for snapshots simulates brokers that have tables.
             self._snapshot(broker, cast(HasTables, simulator.broker(broker)).tables(), simulator.now)
 
     def _write(self, broker: Node, event: str, peer: str, message: Message, time: int) -> None:
-        # Formatted here, not by `json`, which would take most of a run's time. Names need no escape.
-        self._line(broker, f'"event": "{event}", "peer": "{peer}", "message": {self._encoded(message)}', time)
+        # Put together here, of pieces that `json` wrote: writing whole rows would take most of a run's time.
+        self._line(broker, f'"event": "{event}", "peer": {peer}, "message": {self._encoded(message)}', time)
 
     def _line(self, broker: Node, rest: str, time: int) -> None:
         self.events += 1
@@ -115,6 +116,8 @@ class Recorder(Observer):
         self._file.write(f'{{"broker": "{self._names[broker]}", "seq": {self._seq[broker]}, {rest}, "time": {time}}}\n')
 
     def _encoded(self, message: Message) -> str:
+        if isinstance(message, Deliver):  # once in a run
+            return json.dumps(self._form.encode(message), allow_nan=False)
         text = self._json.get(message)
         if text is None:
             if len(self._json) >= REMEMBERED:
@@ -141,7 +144,7 @@ class Recorder(Observer):
         return None if node == LOCAL else self._names[node]
 
 
-def client(message: Any) -> str:
+def client(message: Message) -> str:
     """The client that a message is from or for: one for each advertisement and each subscription."""
     match message:
         case Advertise(item) | Unadvertise(item) | Subscribe(item) | Unsubscribe(item) | Deliver(_, item):
@@ -150,4 +153,3 @@ def client(message: Any) -> str:
             return f"client-{item.of}"
         case PackedSubscribe() | PackedUnsubscribe():
             raise ValueError("a client sends its subscriptions one by one")
-    raise TypeError(f"no message: {message!r}")

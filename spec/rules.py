@@ -20,9 +20,28 @@ class Rule:
     fires: bool = True
 
 
+_FILTERS = {
+    "FLT-1": "an event is a finite map from names to strings, booleans and numbers",
+    "FLT-2": "numbers are exact",
+    "FLT-3": "a predicate on a missing attribute is false",
+    "FLT-4": "a predicate is false on a value of another type",
+    "FLT-5": "a filter that matches nothing is refused",
+    "FLT-6": "filters are equal exactly where they match the same events",
+    "FLT-7": "a filter is a conjunction of predicates",
+    "FLT-8": "comparing numbers",
+    "FLT-9": "comparing strings",
+    "FLT-10": "prefix, suffix, contains",
+    "FLT-11": "booleans, present, integer",
+    "FLT-12": "limits",
+    "FLT-13": "covers and overlaps are decided attribute by attribute, exactly",
+    "FLT-14": "filters and events as JSON",
+}
+"""Definitions of the dialect `strict`: nothing fires, everything rests on them."""
+
 RULES: dict[str, Rule] = {
     r.id: r
     for r in (
+        *(Rule(id, "filters", title, "ours", fires=False) for id, title in _FILTERS.items()),
         Rule("RTE-1", "routing", "the overlay is a tree", "000 II, 001 II", fires=False),
         Rule("RTE-2", "routing", "an advertisement is stored and flooded", "000 II"),
         Rule("RTE-3", "routing", "a subscription is stored and follows the advertisements it intersects", "000 II"),

@@ -6,22 +6,24 @@ instance was drawn as well, `checker.shrink` does far more than this.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
 
 
 def trimmed(violation: Violation) -> Violation:
     """The same violation by a run of which no step can be left out."""
-    at = len(violation.run)
-    while at > 0:
-        at = min(at, len(violation.run)) - 1
-        shorter = _replayed(violation, violation.run[:at] + violation.run[at + 1 :])
-        if shorter is not None:
-            violation = shorter
-    return violation
+    while True:
+        before = len(violation.run)
+        for at in reversed(range(before)):
+            run = violation.run
+            violation = _replayed(violation, run[:at] + run[at + 1 :]) if at < len(run) else violation
+        if len(violation.run) == before:
+            return violation
 
 
-def _replayed(violation: Violation, run: tuple[str, ...]) -> Violation | None:
-    """What can be taken of this run, up to where the property is violated; None where it is not."""
+def _replayed(violation: Violation, run: Sequence[str]) -> Violation:
+    """What can be taken of this run, up to where the property is violated; the old one where that is not shorter."""
     found: list[Violation] = []
 
     def note(violation: Violation) -> bool:
@@ -37,4 +39,4 @@ def _replayed(violation: Violation, run: tuple[str, ...]) -> Violation | None:
         walk.conclude()
     except Violated:
         return found[0]
-    return None
+    return violation

@@ -116,9 +116,10 @@ class Walk:
 
     def conclude(self) -> None:
         """Where nothing can happen any more, nothing may be left on its way either."""
-        if self.drains and any(self.state.queues) and not self.over:
-            if not any(self.world.enabled(self.state, action) for action in self.world.actions):
-                self._does_not_drain(self.drains, "nothing can happen, but a queue is not empty")
+        if self.drains is None or self.over or not any(self.state.queues):
+            return
+        if not any(self.world.enabled(self.state, action) for action in self.world.actions):
+            self._does_not_drain(self.drains, "nothing can happen, but a queue is not empty")
 
     def _in_flight_after(self, state: State) -> int:
         """The tags of all queues together; a step hands on the queues that it leaves alone as they are."""

@@ -39,7 +39,7 @@ class Predicate:
 
 @frozen(cache_hash=True)
 class PredicateFilter:
-    """A conjunction of predicates, made by a dialect's `parse`.
+    """A conjunction of predicates (FLT-7), made by a dialect's `parse`.
 
     `constraints` are sorted by attribute; no set among them is empty and none is `ANYTHING`. The filter's events are
     then a product of non-empty sets, one an attribute, which is why every question can be answered attribute by
@@ -73,7 +73,7 @@ class PredicateFilter:
         return all(theirs[name].overlaps(mine) for name, mine in self.constraints if name in theirs)
 
     def to_json(self) -> list[object]:
-        """The predicates as written, each once, by attribute."""
+        """FLT-14: the predicates as written, each once, by attribute."""
         return [predicate.to_json() for predicate in self.written]
 
     def __str__(self) -> str:

@@ -1,0 +1,188 @@
+"""Metrics of a run, per broker over virtual time: `Metrics` observes a simulator and keeps columns of numbers.
+
+Every `every` nanoseconds each broker gets a row: what its queue and its table hold at that moment, and what it has
+counted since the run began. Delays of publications, from the client that publishes to the client that is served, are
+kept one by one, and their quantiles for each broker between two rows. `metric_files` writes all that, `figures` draws it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Protocol, cast
+
+from attrs import define, field, frozen
+
+from routeproof.impl.costs import SECOND
+from routeproof.impl.simulator import Observer, Operation, Sends, Simulator
+from routeproof.model.messages import (
+    Advertise,
+    Deliver,
+    Message,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publish,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from routeproof.model.overlay import LOCAL, Node
+
+KINDS: dict[type, str] = {
+    Advertise: "advertise",
+    Unadvertise: "unadvertise",
+    Subscribe: "subscribe",
+    Unsubscribe: "unsubscribe",
+    PackedSubscribe: "subscribe_many",
+    PackedUnsubscribe: "unsubscribe_many",
+    Publish: "publish",
+}
+"""The kinds of messages that a broker handles."""
+
+MOMENTARY = ("queue", "held", "table")
+"""Messages waiting, messages kept out by a full queue, subscriptions in the routing table."""
+COUNTED = ("triggered", "false_positives", "delivered", "busy", *KINDS.values())
+"""Since the run began: subscriptions sent because of an unsubscription, publications that came from a neighbour and went
+nowhere, deliveries, nanoseconds of service, and messages handled by kind."""
+DELAYS = ("delays", "delay_p50", "delay_p90", "delay_p99", "delay_max")
+"""Of the deliveries since the row before: how many, and nanoseconds, or nothing where there were none."""
+
+
+class HasTable(Protocol):
+    @property
+    def table_size(self) -> int: ...
+
+
+@define
+class _Counts:
+    """One broker's, since the run began."""
+
+    triggered: int = 0
+    false_positives: int = 0
+    delivered: int = 0
+    busy: int = 0
+    kinds: Counter[type] = field(factory=Counter)
+    recent: list[int] = field(factory=list)
+    """Delays since the last row."""
+
+
+class Metrics(Observer):
+    """`columns` has the rows, and `delays` every delay with `delivered_at` its time."""
+
+    def __init__(self, brokers: Sequence[Node], every: int = SECOND) -> None:
+        self.every = every
+        self.brokers = brokers
+        self.times = array("q")
+        """Of the rows; each has one entry a broker."""
+        self.columns: dict[str, array[int]] = {name: array("q") for name in (*MOMENTARY, *COUNTED)}
+        self.windows: dict[str, list[int | None]] = {name: [] for name in DELAYS}
+        self.delays = array("q")
+        self.delivered_at = array("q")
+        self.most_queued = dict.fromkeys(brokers, 0)
+        """The longest that each queue has been after any message, held messages included."""
+        self._counts = {b: _Counts() for b in brokers}
+        self._published: dict[str, int] = {}
+
+    # -- observing -----------------------------------------------------------------------------------------------------
+
+    def issued(self, operation: Operation) -> None:
+        if isinstance(operation.message, Publish):
+            self._published[operation.message.publication.id] = operation.time
+
+    def handled(
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+    ) -> None:
+        counts = self._counts[broker]
+        counts.kinds[type(message)] += 1
+        counts.busy += simulator.now - began
+        waiting = simulator.queue(broker) + simulator.held(broker)
+        if waiting > self.most_queued[broker]:
+            self.most_queued[broker] = waiting
+        if isinstance(message, Publish):
+            self._delivered(counts, simulator.now, sends)
+            if not sends and sender != LOCAL:
+                counts.false_positives += 1
+        elif isinstance(message, Unsubscribe | PackedUnsubscribe):
+            counts.triggered += sum(subscriptions(sent) for _, sent in sends)
+
+    def _delivered(self, counts: _Counts, now: int, sends: Sends) -> None:
+        for to, sent in sends:
+            if to == LOCAL and isinstance(sent, Deliver):
+                delay = now - self._published[sent.publication.id]
+                counts.delivered += 1
+                counts.recent.append(delay)
+                self.delays.append(delay)
+                self.delivered_at.append(now)
+
+    def look(self, simulator: Simulator, time: int) -> None:
+        if self.times and self.times[-1] == time:
+            return
+        self.times.append(time)
+        for broker in self.brokers:
+            counts = self._counts[broker]
+            row = {
+                "queue": simulator.queue(broker),
+                "held": simulator.held(broker),
+                "table": cast(HasTable, simulator.broker(broker)).table_size,
+                "triggered": counts.triggered,
+                "false_positives": counts.false_positives,
+                "delivered": counts.delivered,
+                "busy": counts.busy,
+                **{name: counts.kinds[kind] for kind, name in KINDS.items()},
+            }
+            for name, value in row.items():
+                self.columns[name].append(value)
+            self._window(counts)
+
+    def _window(self, counts: _Counts) -> None:
+        recent = sorted(counts.recent)
+        counts.recent.clear()
+        self.windows["delays"].append(len(recent))
+        for name, share in (("delay_p50", 0.5), ("delay_p90", 0.9), ("delay_p99", 0.99), ("delay_max", 1.0)):
+            self.windows[name].append(quantile(recent, share) if recent else None)
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def series(self, column: str, broker: Node) -> list[int]:
+        """One broker's column, a value for each of `times`."""
+        return list(self.columns[column][self.brokers.index(broker) :: len(self.brokers)])
+
+    def total(self, column: str) -> list[int]:
+        """A column summed over all brokers."""
+        values, width = self.columns[column], len(self.brokers)
+        return [sum(values[row : row + width]) for row in range(0, len(values), width)]
+
+    def last(self, column: str) -> dict[Node, int]:
+        """Each broker's latest."""
+        return dict(zip(self.brokers, self.columns[column][-len(self.brokers) :], strict=True))
+
+
+def subscriptions(message: Message) -> int:
+    """How many subscriptions a message brings."""
+    match message:
+        case Subscribe():
+            return 1
+        case PackedSubscribe(many):
+            return len(many)
+    return 0
+
+
+def quantile(ordered: Sequence[int], share: float) -> int:
+    """The least value that at least this share of them does not exceed (nearest rank)."""
+    rank = -(-len(ordered) * round(share * 10_000) // 10_000)
+    return ordered[max(rank, 1) - 1]
+
+
+@frozen
+class Bucket:
+    """How many delays were above `above` and at most `most`."""
+
+    above: int
+    most: int
+    count: int
+
+
+def histogram(delays: Iterable[int], per_doubling: int = 4) -> list[Bucket]:
+    """Buckets whose bounds grow by the same factor each; empty ones between others are in it."""
+    ...
