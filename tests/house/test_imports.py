@@ -27,8 +27,8 @@ THIRD_PARTY = {
     "spec": VALUES | {"z3"},
     "model": VALUES | {"networkx"},
     "checker": VALUES | {"numpy", "hypothesis"},
-    "impl": VALUES,
-    "traces": VALUES,
+    "impl": VALUES | {"pyarrow"},
+    "traces": VALUES | {"msgspec", "pyarrow", "zstandard"},
 }
 OTHER_ROOMS = {
     "spec": VOCABULARY | GHOSTS,
@@ -39,7 +39,7 @@ OTHER_ROOMS = {
 }
 
 # The modules of `checker` that are asked for a run of the reference implementation.
-RUNS_IMPL = frozenset[str]()
+RUNS_IMPL = frozenset({"routeproof.checker.commands.run", "routeproof.checker.commands.list"})
 
 
 def violations(
