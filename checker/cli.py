@@ -27,7 +27,9 @@ from routeproof.traces import TraceError
 
 COMMANDS = {
     "check": "hold instances to the properties, in every reachable state or by fuzzing",
-    "list": "name what there is: protocols, properties, rules, instances, mutants, claims",
+    "list": "name what there is: protocols, properties, rules, instances, mutants, claims, workloads",
+    "run": "simulate the reference implementation under a workload: metrics, plots and a trace",
+    "validate": "judge a recorded run of any broker against the model",
     "show": "print a counterexample step by step, or as a diagram",
     "shrink": "make a counterexample minimal",
     "bench": "measure the explorer",
@@ -82,7 +84,7 @@ def _dispatch(argv: list[str]) -> int:
         raise UsageError(f"expected a command: {', '.join(COMMANDS)}; see: routeproof --help")
     command, rest = argv[0], argv[1:]
     if command in ("-h", "--help", "help"):
-        commands = "".join(f"  {name:<8}{about}\n" for name, about in COMMANDS.items())
+        commands = "".join(f"  {name:<10}{about}\n" for name, about in COMMANDS.items())
         say(HELP.format(commands=commands).rstrip())
         return 0
     if command == "--version":

@@ -2,49 +2,44 @@
 
 Every `every` nanoseconds each broker gets a row: what its queue and its table hold at that moment, and what it has
 counted since the run began. Delays of publications, from the client that publishes to the client that is served, are
-kept one by one, and their quantiles for each broker between two rows. `metric_files` writes all that, `figures` draws it.
+kept one by one, and their quantiles for each broker between two rows. `metric_files` writes it, `figures` draws it.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import dropwhile
 from typing import Protocol, cast
 
 from attrs import define, field, frozen
 
+from routeproof.impl import counters
 from routeproof.impl.costs import SECOND
 from routeproof.impl.simulator import Observer, Operation, Sends, Simulator
 from routeproof.model.messages import (
-    Advertise,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
     Subscribe,
-    Unadvertise,
+    Subscription,
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
 
-KINDS: dict[type, str] = {
-    Advertise: "advertise",
-    Unadvertise: "unadvertise",
-    Subscribe: "subscribe",
-    Unsubscribe: "unsubscribe",
-    PackedSubscribe: "subscribe_many",
-    PackedUnsubscribe: "unsubscribe_many",
-    Publish: "publish",
-}
-"""The kinds of messages that a broker handles."""
+KINDS = {kind: word.replace("-", "_") for kind, word in counters.KINDS.items() if kind is not Deliver}
+"""The kinds of messages that a broker handles, as columns are called."""
 
 MOMENTARY = ("queue", "held", "table")
 """Messages waiting, messages kept out by a full queue, subscriptions in the routing table."""
-COUNTED = ("triggered", "false_positives", "delivered", "busy", *KINDS.values())
-"""Since the run began: subscriptions sent because of an unsubscription, publications that came from a neighbour and went
-nowhere, deliveries, nanoseconds of service, and messages handled by kind."""
+COUNTED = ("triggered", "uncovered", "false_positives", "delivered", "busy", *KINDS.values())
+"""Since the run began: subscriptions sent because of an unsubscription, to each neighbour, and how many different ones
+these were; publications that came from a neighbour and went nowhere; deliveries; nanoseconds of service; and messages
+handled by kind."""
 DELAYS = ("delays", "delay_p50", "delay_p90", "delay_p99", "delay_max")
 """Of the deliveries since the row before: how many, and nanoseconds, or nothing where there were none."""
 
@@ -59,12 +54,15 @@ class _Counts:
     """One broker's, since the run began."""
 
     triggered: int = 0
+    uncovered: int = 0
     false_positives: int = 0
     delivered: int = 0
     busy: int = 0
     kinds: Counter[type] = field(factory=Counter)
     recent: list[int] = field(factory=list)
     """Delays since the last row."""
+    window: list[int] = field(factory=list)
+    """Those that are in the last row."""
 
 
 class Metrics(Observer):
@@ -81,12 +79,20 @@ class Metrics(Observer):
         self.delivered_at = array("q")
         self.most_queued = dict.fromkeys(brokers, 0)
         """The longest that each queue has been after any message, held messages included."""
+        self.operations: Counter[type] = Counter()
+        """What clients did, by kind of message."""
         self._counts = {b: _Counts() for b in brokers}
         self._published: dict[str, int] = {}
 
     # -- observing -----------------------------------------------------------------------------------------------------
 
+    @property
+    def first_published(self) -> int | None:
+        """When the first publication was published."""
+        return next(iter(self._published.values()), None)
+
     def issued(self, operation: Operation) -> None:
+        self.operations[type(operation.message)] += 1
         if isinstance(operation.message, Publish):
             self._published[operation.message.publication.id] = operation.time
 
@@ -104,7 +110,9 @@ class Metrics(Observer):
             if not sends and sender != LOCAL:
                 counts.false_positives += 1
         elif isinstance(message, Unsubscribe | PackedUnsubscribe):
-            counts.triggered += sum(subscriptions(sent) for _, sent in sends)
+            triggered = [subscription for _, sent in sends for subscription in subscriptions(sent)]
+            counts.triggered += len(triggered)
+            counts.uncovered += len(set(triggered))
 
     def _delivered(self, counts: _Counts, now: int, sends: Sends) -> None:
         for to, sent in sends:
@@ -117,7 +125,7 @@ class Metrics(Observer):
 
     def look(self, simulator: Simulator, time: int) -> None:
         if self.times and self.times[-1] == time:
-            return
+            self._take_back()
         self.times.append(time)
         for broker in self.brokers:
             counts = self._counts[broker]
@@ -126,6 +134,7 @@ class Metrics(Observer):
                 "held": simulator.held(broker),
                 "table": cast(HasTable, simulator.broker(broker)).table_size,
                 "triggered": counts.triggered,
+                "uncovered": counts.uncovered,
                 "false_positives": counts.false_positives,
                 "delivered": counts.delivered,
                 "busy": counts.busy,
@@ -135,9 +144,20 @@ class Metrics(Observer):
                 self.columns[name].append(value)
             self._window(counts)
 
+    def _take_back(self) -> None:
+        """The last row: more has happened at its time."""
+        self.times.pop()
+        width = len(self.brokers)
+        for column in self.columns.values():
+            del column[-width:]
+        for window in self.windows.values():
+            del window[-width:]
+        for counts in self._counts.values():
+            counts.recent = counts.window + counts.recent
+
     def _window(self, counts: _Counts) -> None:
-        recent = sorted(counts.recent)
-        counts.recent.clear()
+        counts.window, counts.recent = counts.recent, []
+        recent = sorted(counts.window)
         self.windows["delays"].append(len(recent))
         for name, share in (("delay_p50", 0.5), ("delay_p90", 0.9), ("delay_p99", 0.99), ("delay_max", 1.0)):
             self.windows[name].append(quantile(recent, share) if recent else None)
@@ -158,14 +178,14 @@ class Metrics(Observer):
         return dict(zip(self.brokers, self.columns[column][-len(self.brokers) :], strict=True))
 
 
-def subscriptions(message: Message) -> int:
-    """How many subscriptions a message brings."""
+def subscriptions(message: Message) -> tuple[Subscription, ...]:
+    """Those that a message brings."""
     match message:
-        case Subscribe():
-            return 1
+        case Subscribe(subscription):
+            return (subscription,)
         case PackedSubscribe(many):
-            return len(many)
-    return 0
+            return many
+    return ()
 
 
 def quantile(ordered: Sequence[int], share: float) -> int:
@@ -176,13 +196,27 @@ def quantile(ordered: Sequence[int], share: float) -> int:
 
 @frozen
 class Bucket:
-    """How many delays were above `above` and at most `most`."""
+    """How many delays were above `above` and at most `most` nanoseconds."""
 
     above: int
     most: int
     count: int
 
 
-def histogram(delays: Iterable[int], per_doubling: int = 4) -> list[Bucket]:
-    """Buckets whose bounds grow by the same factor each; empty ones between others are in it."""
-    ...
+FINEST = 1_000
+"""Nanoseconds: all that is shorter is in the first bucket."""
+PER_DOUBLING = 4
+
+
+def histogram(delays: Sequence[int]) -> list[Bucket]:
+    """Buckets whose bounds grow by one factor, from the first to the last that holds something."""
+    if not delays:
+        return []
+    bounds = [FINEST]
+    while bounds[-1] < max(delays):
+        bounds.append(round(FINEST * 2 ** (len(bounds) / PER_DOUBLING)))
+    counts = [0] * len(bounds)
+    for delay in delays:
+        counts[bisect_left(bounds, delay)] += 1
+    buckets = [Bucket(above, most, n) for above, most, n in zip([-1, *bounds], bounds, counts, strict=False)]
+    return list(dropwhile(lambda bucket: not bucket.count, buckets))

@@ -55,7 +55,7 @@ class Observer:
         """A broker has just handled a message that it took from its queue at `began`."""
 
     def look(self, simulator: Simulator, time: int) -> None:
-        """Nothing changes between this time and the next event."""
+        """Everything up to this time has happened, and nothing after it. Comes once more when a run has ended."""
 
 
 @frozen
@@ -157,7 +157,7 @@ class Simulator:
         events = self._events
         while events:
             time, _, what, message = heappop(events)
-            while self._looks and self._looks[0][0] <= time:
+            while self._looks and self._looks[0][0] < time:
                 self._look()
             self.now = time
             if isinstance(what, _Station):

@@ -50,9 +50,9 @@ class Sketch:
     vague: bool = False
 
 
-def sketch_of(filter: PredicateFilter) -> Sketch:
-    spans = {name: _span_of(allowed) for name, allowed in filter.constraints if not allowed.missing}
-    return Sketch(spans, vague=len(spans) < len(filter.constraints))
+def sketch_of(predicates: PredicateFilter) -> Sketch:
+    spans = {name: _span_of(allowed) for name, allowed in predicates.constraints if not allowed.missing}
+    return Sketch(spans, vague=len(spans) < len(predicates.constraints))
 
 
 def spans_of_event(event: Attributes) -> Spans:
@@ -85,15 +85,19 @@ def meets(one: Sketch, other: Sketch) -> bool | None:
         theirs = other.spans.get(name)
         if theirs is None:
             continue
-        if mine.lo > theirs.hi or mine.hi < theirs.lo or (mine.key and theirs.key and mine.key != theirs.key):
+        if mine.lo > theirs.hi or mine.hi < theirs.lo:
             return False
-        certain = certain and _surely_meet(mine, theirs)
+        if mine.key is not None and theirs.key is not None:
+            if mine.key != theirs.key:
+                return False
+        else:
+            certain = certain and _surely_meet(mine, theirs)
     return True if certain else None
 
 
 def _surely_meet(mine: Span, theirs: Span) -> bool:
     if mine.key is not None:
-        return mine.key == theirs.key or theirs.sure_lo <= mine.lo <= theirs.sure_hi
+        return theirs.sure_lo <= mine.lo <= theirs.sure_hi
     if theirs.key is not None:
         return mine.sure_lo <= theirs.lo <= mine.sure_hi
     # Two intervals without holes, each of more than one value: where their ends cross, there is something in between.
@@ -166,39 +170,43 @@ def _span_of(allowed: ValueSet) -> Span:
         parts.append(_of_strings(allowed.strings))
     if len(parts) == 1:
         return parts[0]
-    return _between(parts[0].lo, parts[-1].hi, solid=allowed == PRESENT)
+    lo, hi = parts[0].lo, parts[-1].hi
+    return Span(lo, hi, lo, hi) if allowed == PRESENT else _unsure(lo, hi)
 
 
 def _of_booleans(truths: frozenset[bool]) -> Span:
     if truths == BOOLEANS:
-        return _between(BOOLEAN_LO, BOOLEAN_HI, solid=True)
+        return Span(BOOLEAN_LO, BOOLEAN_HI, BOOLEAN_LO, BOOLEAN_HI)
     (truth,) = truths
     return _only(_boolean_point(truth), (truth,))
 
 
 def _of_numbers(numbers: NumberSet) -> Span:
-    lo = NUMBER_LO if numbers.low is None else _number_point(numbers.low)
-    hi = NUMBER_HI if numbers.high is None else _number_point(numbers.high)
-    if lo == hi and numbers.low is not None and numbers.low == numbers.high:
-        return _only(lo, numbers.low)
-    return _between(lo, hi, solid=not numbers.whole and not numbers.holes)
+    low, high = numbers.low, numbers.high
+    lo = NUMBER_LO if low is None else _number_point(low)
+    hi = NUMBER_HI if high is None else _number_point(high)
+    if lo == hi and low is not None and low == high:
+        return _only(lo, low)
+    if numbers.whole or numbers.holes:
+        return _unsure(lo, hi)
+    # At a bound other numbers share its point, so that only what is farther inside is certain.
+    return Span(lo, hi, lo if low is None else lo + 1, hi if high is None else hi - 1)
 
 
 def _of_strings(strings: StringSet) -> Span:
     low, high = strings.range.low, strings.range.high
-    if high is not None and len(high) == len(low) + 1 and high == after(low):
+    if high == after(low):
         return _only(_point(low), low)
     lo = _point(low)
     hi = STRING_HI if high is None else _point(high)
-    return _between(lo, hi, solid=not strings.suffix and not strings.parts and not strings.holes)
+    if strings.suffix or strings.parts or strings.holes:
+        return _unsure(lo, hi)
+    return Span(lo, hi, lo + 1 if low else lo, hi if high is None else hi - 1)
 
 
 def _only(point: int, key: Key) -> Span:
     return Span(point, point, point, point, key)
 
 
-def _between(lo: int, hi: int, *, solid: bool) -> Span:
-    """Beside a bound, other values share its point, so that only what is farther inside is certain."""
-    if not solid:
-        return Span(lo, hi, TOP + 1, BOTTOM - 1)
-    return Span(lo, hi, lo if lo in NO_LO else lo + 1, hi if hi in NO_HI else hi - 1)
+def _unsure(lo: int, hi: int) -> Span:
+    return Span(lo, hi, TOP + 1, BOTTOM - 1)

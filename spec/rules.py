@@ -38,10 +38,21 @@ _FILTERS = {
 }
 """Definitions of the dialect `strict`: nothing fires, everything rests on them."""
 
+_TRACES = {
+    "TRC-1": "a broker's events are numbered upward",
+    "TRC-2": "brokers and links are those of the overlay",
+    "TRC-3": "what is received over a link was sent over it, once, in order",
+    "TRC-4": "a snapshot tells the tables that the broker's history gives",
+    "TRC-5": "a broker sends and delivers only while it handles a message",
+    "TRC-6": "a message says what it is about",
+}
+"""Held by validation, not by a protocol's handler."""
+
 RULES: dict[str, Rule] = {
     r.id: r
     for r in (
         *(Rule(id, "filters", title, "ours", fires=False) for id, title in _FILTERS.items()),
+        *(Rule(id, "traces", title, "ours", fires=False) for id, title in _TRACES.items()),
         Rule("RTE-1", "routing", "the overlay is a tree", "000 II, 001 II", fires=False),
         Rule("RTE-2", "routing", "an advertisement is stored and flooded", "000 II"),
         Rule("RTE-3", "routing", "a subscription is stored and follows the advertisements it intersects", "000 II"),

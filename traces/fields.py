@@ -1,12 +1,15 @@
 """Fields of a JSON object that somebody else wrote: each is there, of its type and of a sane size, or refused.
 
-Every refusal is a `TraceError` that says what was found and what was expected, in one line.
+The limits are written twice from the same constants: as types, which msgspec checks at the speed of C and the JSON
+Schema is made of; and as functions, which refuse with a `TraceError` of one line, what was found and what was expected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
 
 from routeproof.model.filters.wording import quoted, shown
 
@@ -22,9 +25,22 @@ TEXT_LENGTH = 4096
 INTEGER = (1 << 63) - 1
 """The greatest sequence number or time: traces are also stored in columns of 64 bits."""
 
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH)]
+OptionalName: TypeAlias = Annotated[str, Meta(max_length=NAME_LENGTH)]
+"""Left out and empty are the same."""
+
+Sentence: TypeAlias = Annotated[str, Meta(max_length=TEXT_LENGTH)]
+WholeNumber: TypeAlias = Annotated[int, Meta(ge=0, le=INTEGER)]
+
 
 class TraceError(ValueError):
     """A trace, a line or a field that cannot be read."""
+
+
+def in_one_line(error: BaseException) -> str:
+    """What a library says of an input: its first line, without anything that a terminal would act on."""
+    first = next(iter(str(error).splitlines()), "")
+    return "".join(c if c.isprintable() else "?" for c in first[:200]) or type(error).__name__
 
 
 def table(what: str, raw: object) -> Raw:

@@ -1,17 +1,39 @@
-"""Headers and events: what one line of a trace says, read from its JSON object.
+"""Headers and events: what one line of a trace says.
 
-`read_header` and `read_event` take what the JSON parser made of a line and give a typed value or a `TraceError`. Keys
-that nobody here knows are left alone: protocols and later versions add their own.
+`read_header` and `read_event` take what the JSON parser made of a line and give a typed value or a `TraceError`. They
+are the reference for what a trace is; `lines` comes to the same events faster. Keys that nobody here knows are left
+alone: protocols and later versions add their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias, cast
+
 from attrs import Factory, frozen
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Raw as JsonText
 
 from routeproof.model.filters import Dialect, FilterError, dialect
 from routeproof.model.filters.wording import quoted, shown
-from routeproof.traces.fields import Raw, TraceError, integer, items, name, names, table, text
-from routeproof.traces.messages import TraceMessage, decode
+from routeproof.traces.fields import (
+    Name,
+    OptionalName,
+    Raw,
+    Sentence,
+    TraceError,
+    WholeNumber,
+    integer,
+    items,
+    name,
+    names,
+    table,
+    text,
+)
+from routeproof.traces.meanings import Meanings, meanings_of
+from routeproof.traces.messages import TraceMessage, lack, read_message
+from routeproof.traces.strict_json import json_text
+from routeproof.traces.tables import TraceTables, read_tables
 
 VERSION = 1
 
@@ -28,13 +50,28 @@ EVENTS = {
 }
 """Every kind of event and what it says."""
 
-BETWEEN = ("receive", "send", "deliver", "drop")
-"""Events that have a peer and a message."""
+EventKind: TypeAlias = Literal["receive", "send", "deliver", "client", "snapshot", "drop", "crash", "restart", "note"]
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "receive": ("peer", "message"),
+    "send": ("peer", "message"),
+    "deliver": ("peer", "message"),
+    "drop": ("peer", "message"),
+    "client": ("message",),
+    "snapshot": ("tables",),
+}
+"""What an event of these kinds must have beside `broker` and `seq`."""
+
+ON_A_LINK = frozenset({"receive", "send", "deliver"})
+ENOUGH_WITH_ID = frozenset({"unadvertise", "unsubscribe", "publish"})
+ENOUGH_WITH_FILTER = frozenset({"advertise", "subscribe"})
 
 LINKS = 100_000
 """Edges in an overlay."""
 
 KNOWN = ("routeproof", "run", "protocol", "policy", "overlay", "dialect", "observes")
+
+TablesText: TypeAlias = Annotated[JsonText, Meta(extra_json_schema={"$ref": "#/$defs/Tables"})]
 
 
 @frozen
@@ -50,19 +87,61 @@ class Header:
     more: Raw = Factory(dict)
 
 
-@frozen
-class Event:
-    """Any other line. `run`, `broker` and `seq` identify it; an empty `run` is the header's."""
+class Event(Struct, frozen=True, gc=False, eq=False):
+    """Any other line. `run`, `broker` and `seq` identify it; an empty `run` is the header's.
 
-    broker: str
-    seq: int
-    event: str
-    peer: str = ""
+    Equal events say the same, wherever in a file they stand.
+    """
+
+    broker: Name
+    seq: WholeNumber
+    event: EventKind
+    peer: OptionalName = ""
     message: TraceMessage | None = None
-    text: str = ""
-    tables: Raw | None = None
-    run: str = ""
-    time: int | None = None
+    text: Sentence = ""
+    tables_text: TablesText | UnsetType = field(default=UNSET, name="tables")
+    run: OptionalName = ""
+    time_ns: WholeNumber | UnsetType = field(default=UNSET, name="time")
+    line: int = field(default=0, name="")
+    """Where it stands. This and the next are the reader's, never the writer's."""
+    meanings: Meanings | None = field(default=None, name=" ")
+    """In which dialect a snapshot is to be read."""
+
+    @property
+    def time(self) -> int | None:
+        """Nanoseconds, by whatever clock the broker has."""
+        return None if self.time_ns is UNSET else self.time_ns
+
+    @property
+    def tables(self) -> TraceTables | None:
+        """A snapshot's; `TraceError` where they cannot be read."""
+        if self.event != "snapshot" or self.tables_text is UNSET:
+            return None
+        assert self.meanings is not None, "a snapshot that no reader has made"
+        return read_tables(self.tables_text, self.meanings)
+
+    def check(self) -> None:
+        """`TraceError` where `tables`, or what the message means, cannot be read."""
+        if self.message is not None and self.event != "note":
+            self.message.check()
+        _ = self.tables
+
+    def __eq__(self, other: object) -> bool:
+        return _said(self) == _said(other) if isinstance(other, Event) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:  # a Struct has one of its own, which does not ask __eq__
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.run, self.broker, self.seq))
+
+
+def _said(e: Event) -> tuple[object, ...]:
+    try:
+        tables: object = e.tables
+    except TraceError:  # then it is what was written
+        tables = e.tables_text
+    return e.run, e.broker, e.seq, e.event, e.peer, e.message, e.text, tables, e.time
 
 
 @frozen
@@ -76,6 +155,9 @@ class BadLine:
 def broker_name(node: int) -> str:
     """What a trace of the model calls broker `node`."""
     return f"b{node}"
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
 
 
 def read_header(raw: object) -> Header:
@@ -111,23 +193,67 @@ def _edge(raw: object) -> tuple[str, str]:
     return near, far
 
 
-def read_event(raw: object, dialect: Dialect) -> Event:
+# -- events ------------------------------------------------------------------------------------------------------------
+
+
+def read_event(raw: object, dialect: Dialect, line: int = 0) -> Event:
+    """One event; what its filters mean is not asked yet."""
     row = table("an event", raw)
+    if "unreadable" in row and "broker" not in row:  # a line that a converter could not read either
+        raise TraceError(text(row, "unreadable"))
     kind = name(row, "event")
     if kind not in EVENTS:
         raise TraceError(f'"event": found {quoted(kind)}; expected one of {", ".join(EVENTS)}')
-    peer = name(row, "peer") if kind in BETWEEN else name(row, "peer", "")
-    if (kind in BETWEEN or kind == "client") and "message" not in row:
-        raise TraceError(f'"message" is missing; a {quoted(kind)} event has one')
-    return Event(
+    meanings = meanings_of(dialect)
+    event = Event(
         broker=name(row, "broker"),
         seq=integer(row, "seq"),
-        event=kind,
-        peer=peer,
-        # A note is for people: whatever it holds is its writer's business.
-        message=decode(row["message"], dialect) if "message" in row and kind != "note" else None,
-        text=text(row, "text") if kind == "note" else "",
-        tables=table('"tables"', row.get("tables")) if kind == "snapshot" else None,
+        event=cast(EventKind, kind),
+        peer=name(row, "peer", ""),
+        message=_message(kind, row, meanings),
+        text=text(row, "text"),
+        tables_text=json_text(row["tables"]) if "tables" in row else UNSET,
         run=name(row, "run", ""),
-        time=integer(row, "time") if "time" in row else None,
+        time_ns=integer(row, "time") if "time" in row else UNSET,
+        line=line,
+        meanings=meanings,
+    )
+    if (reason := gap(event)) is not None:
+        raise TraceError(reason)
+    return event
+
+
+def _message(kind: str, row: Raw, meanings: Meanings) -> TraceMessage | None:
+    if row.get("message") is None:
+        return None
+    try:
+        return read_message(row["message"], meanings)
+    except TraceError:
+        if kind == "note":  # it is for people: whatever it holds is its writer's business
+            return None
+        raise
+
+
+def gap(event: Event) -> str | None:
+    """What this event must have and has not, in words."""
+    for key in NEEDS.get(event.event, ()):
+        if key == "peer" and not event.peer:
+            return '"peer" is missing; expected a string'
+        if key == "message" and event.message is None:
+            return f'"message" is missing; a {quoted(event.event)} event has one'
+        if key == "tables" and event.tables_text is UNSET:
+            return '"tables" is missing; a "snapshot" event has them'
+    return None if event.message is None or event.event == "note" else lack(event.message)
+
+
+def is_usual(event: Event) -> bool:
+    """Is it, seen at a glance, one of the many in which there is no gap?"""
+    message = event.message
+    return (
+        message is not None
+        and event.event in ON_A_LINK
+        and bool(event.peer and message.id)
+        and (
+            message.kind in ENOUGH_WITH_ID or (message.kind in ENOUGH_WITH_FILTER and message.filter_text is not UNSET)
+        )
     )

@@ -1,14 +1,19 @@
-"""Messages in traces: `encode` writes one of the model's as JSON, `decode` reads any implementation's.
+"""Messages in traces: `TraceMessage` is any implementation's, `encode` writes one of the model's as JSON.
 
 What is read is a `TraceMessage` and not one of the model's own messages: a withdrawal may carry an id only, a delivery
-may leave out the event, and only who has seen the whole trace knows which subscription an id was.
+may leave out the event, and only who has seen the whole trace knows which subscription an id was. It holds the texts of
+filters and attributes as they were written. `items` and `event` say what these mean, when they are asked for.
 """
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
 
-from routeproof.model.filters import Dialect, Event, EventSet, Filter, FilterError
+from attrs import frozen
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+from routeproof.model.filters import Dialect, Event, Filter
 from routeproof.model.messages import (
     Advertise,
     Deliver,
@@ -21,7 +26,9 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.traces.fields import Raw, TraceError, integer, items, name, table
+from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, integer, items, name, table
+from routeproof.traces.meanings import Meanings, meanings_of
+from routeproof.traces.strict_json import json_text
 
 SHORT = {
     "advertise": "adv",
@@ -34,12 +41,25 @@ SHORT = {
 }
 """The kinds that every protocol here knows, and the model's short word for each. A protocol may add its own kinds."""
 
-CARRIES_FILTER = ("advertise", "subscribe", "subscribe-many")
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "advertise": ("id", "filter"),
+    "unadvertise": ("id",),
+    "subscribe": ("id", "filter"),
+    "unsubscribe": ("id",),
+    "subscribe-many": ("items",),
+    "unsubscribe-many": ("items",),
+    "publish": ("id",),
+}
+"""What a message of these kinds must have. One of another kind needs nothing that we know of."""
+
 MANY = ("subscribe-many", "unsubscribe-many")
 """COV-7: under packing several subscriptions travel in one message, as `items`."""
 
 ITEMS = 10_000
 """How many subscriptions one packed message may hold."""
+
+FilterText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Filter"})]
+AttributesText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Attributes"})]
 
 
 @frozen
@@ -52,14 +72,101 @@ class Item:
     of: str = ""
 
 
-@frozen
-class TraceMessage:
-    """One message as a trace tells it. `to` names the subscription that a delivery is for."""
+class PackedItem(Struct, frozen=True, gc=False, omit_defaults=True):
+    """One subscription of a message that holds many."""
 
-    kind: str
-    items: tuple[Item, ...]
-    event: Event | None = None
-    to: str = ""
+    id: Name
+    filter_text: FilterText | UnsetType = field(default=UNSET, name="filter")
+    of: OptionalName = ""
+
+
+PackedItems: TypeAlias = Annotated[tuple[PackedItem, ...], Meta(min_length=1, max_length=ITEMS)]
+
+
+class TraceMessage(Struct, frozen=True, gc=False, eq=False):
+    """One message. Equal messages mean the same, however they were written."""
+
+    kind: Name
+    id: OptionalName = ""
+    filter_text: FilterText | UnsetType = field(default=UNSET, name="filter")
+    of: OptionalName = ""
+    to: OptionalName = ""
+    """The subscription that a delivery is for."""
+    number: WholeNumber | UnsetType = field(default=UNSET, name="event")
+    attributes_text: AttributesText | UnsetType = field(default=UNSET, name="attributes")
+    packed: PackedItems | UnsetType = field(default=UNSET, name="items")
+    meanings: Meanings | None = field(default=None, name="")
+    """In which dialect to read; the reader's, never the writer's."""
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """What the message is about; `TraceError` where a filter cannot be read."""
+        return tuple(Item(each.id, self._filter(each), each.of) for each in self._entries())
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The same by id, without reading filters."""
+        return tuple(each.id for each in self._entries())
+
+    @property
+    def event(self) -> Event | None:
+        """What is published; `TraceError` where it cannot be read."""
+        if self.attributes_text is not UNSET:
+            return self._in_dialect().attributes(self.attributes_text)
+        return None if self.number is UNSET else self.number
+
+    def check(self) -> None:
+        """`TraceError` where `items` or `event` would give one."""
+        for each in self._entries():
+            self._filter(each)
+        if self.attributes_text is not UNSET:
+            self._in_dialect().attributes(self.attributes_text)
+
+    def _entries(self) -> tuple[PackedItem, ...] | tuple[TraceMessage]:
+        return self.packed if self.kind in MANY and self.packed is not UNSET else (self,)
+
+    def _filter(self, entry: PackedItem | TraceMessage) -> Filter | None:
+        return None if entry.filter_text is UNSET else self._in_dialect().filter(entry.filter_text)
+
+    def _in_dialect(self) -> Meanings:
+        assert self.meanings is not None, "a message that no reader has made"
+        return self.meanings
+
+    def __eq__(self, other: object) -> bool:
+        return _meant(self) == _meant(other) if isinstance(other, TraceMessage) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:  # a Struct has one of its own, which does not ask __eq__
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.ids, self.to))
+
+
+def _meant(m: TraceMessage) -> tuple[object, ...]:
+    try:
+        return m.kind, m.items, m.event, m.to
+    except TraceError:  # then it is what was written
+        texts = [each.filter_text for each in m._entries()] + [m.attributes_text]
+        return m.kind, m.ids, m.to, *(None if text is UNSET else bytes(text) for text in texts)
+
+
+def lack(message: TraceMessage) -> str | None:
+    """What this message must have and has not, in words."""
+    for key in NEEDS.get(message.kind, ()):
+        if key == "id" and not message.id:
+            return '"id" is missing; expected a string'
+        if key == "filter" and message.filter_text is UNSET:
+            return _without_filter(message.kind)
+        if key == "items":
+            if message.packed is UNSET:
+                return '"items" is missing; expected a list'
+            if message.kind == "subscribe-many" and any(each.filter_text is UNSET for each in message.packed):
+                return _without_filter(message.kind)
+    return None
+
+
+def _without_filter(kind: str) -> str:
+    return f"{kind} of an item without a filter; expected a list of predicates or of event numbers"
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -95,45 +202,46 @@ def _publication(p: Publication) -> dict[str, object]:
 
 
 def decode(raw: object, dialect: Dialect) -> TraceMessage:
-    """What a line says under `message`; filters and events are read in the trace's dialect."""
-    message = table("a message", raw)
-    kind = name(message, "kind")
-    many = [table("an item", each) for each in items(message, "items", ITEMS)] if kind in MANY else [message]
-    if not many:
+    """What stands under `message`, with all that it means; `TraceError` where any of it cannot be read."""
+    message = read_message(raw, meanings_of(dialect))
+    if (reason := lack(message)) is not None:
+        raise TraceError(reason)
+    message.check()
+    return message
+
+
+def read_message(raw: object, meanings: Meanings) -> TraceMessage:
+    """Its fields, each by itself; `lack` says whether they are enough."""
+    row = table("a message", raw)
+    kind = name(row, "kind")
+    return TraceMessage(
+        kind=kind,
+        id=name(row, "id", ""),
+        filter_text=json_text(row["filter"]) if "filter" in row else UNSET,
+        of=name(row, "of", ""),
+        to=name(row, "to", ""),
+        number=integer(row, "event") if "event" in row else UNSET,
+        attributes_text=json_text(row["attributes"]) if "attributes" in row else UNSET,
+        packed=_packed(items(row, "items", ITEMS)) if kind in MANY else UNSET,
+        meanings=meanings,
+    )
+
+
+def _packed(entries: list[object]) -> tuple[PackedItem, ...]:
+    if not entries:
         raise TraceError('"items": found an empty list; expected at least one subscription')
-    try:
-        return TraceMessage(
-            kind, tuple(_item(kind, each, dialect) for each in many), _event(message, dialect), name(message, "to", "")
-        )
-    except FilterError as error:
-        raise TraceError(str(error)) from None
+    return tuple(_packed_item(entry) for entry in entries)
 
 
-def _item(kind: str, raw: Raw, dialect: Dialect) -> Item:
-    # A kind of a protocol's own may have no id at all; the kinds that we know have one.
-    id_ = name(raw, "id") if kind in SHORT else name(raw, "id", "")
-    if kind in CARRIES_FILTER and "filter" not in raw:
-        raise TraceError(f"{kind} of an item without a filter; expected a list of predicates or of event numbers")
-    filter_ = read_filter(raw["filter"], dialect) if "filter" in raw else None
-    return Item(id_, filter_, name(raw, "of", ""))
-
-
-def read_filter(raw: object, dialect: Dialect) -> Filter:
-    """Event numbers are event numbers in every dialect: no predicate is a number."""
-    if isinstance(raw, list) and raw and all(type(each) is int for each in raw):
-        return EventSet.of(raw)
-    return dialect.parse(raw)
-
-
-def _event(message: Raw, dialect: Dialect) -> Event | None:
-    if "attributes" in message:
-        return dialect.event(message["attributes"])
-    return integer(message, "event") if "event" in message else None
+def _packed_item(raw: object) -> PackedItem:
+    row = table("an item", raw)
+    filter_text = json_text(row["filter"]) if "filter" in row else UNSET
+    return PackedItem(name(row, "id"), filter_text, name(row, "of", ""))
 
 
 def describe(message: TraceMessage) -> str:
     """One word a message, as `routeproof.model.messages.describe` says it: `sub(S)`, `deliver(p to S)`."""
-    ids = ", ".join(item.id for item in message.items if item.id)
+    ids = ", ".join(id for id in message.ids if id)
     if message.to:
         return f"deliver({ids} to {message.to})"
     return f"{SHORT.get(message.kind, message.kind)}({ids})"

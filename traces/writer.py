@@ -1,68 +1,165 @@
-"""Writing traces: `header_row` and `event_row` make a line's object, `save` puts a whole trace in place at once."""
+"""Writing a trace while it happens: `TraceWriter`, one call an event.
+
+It is made to cost a broker little: lines are put together from pieces that are remembered, wait in memory, and are
+compressed and written some thousand at a time.
+"""
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, TypeAlias
 
-from routeproof.traces.format import VERSION, broker_name
+from routeproof.model.messages import Message
+from routeproof.model.tables import Tables
+from routeproof.traces.convert import to_parquet
+from routeproof.traces.fields import TraceError
+from routeproof.traces.format import EVENTS, broker_name, read_header
+from routeproof.traces.messages import encode
+from routeproof.traces.rows import header_row, to_json
+from routeproof.traces.saving import beside
+from routeproof.traces.sinks import sink
+from routeproof.traces.strict_json import parse
+from routeproof.traces.tables import encode_tables
 
-Row = Mapping[str, object]
+BURST = 4096
+"""Lines that wait in memory. They are lost where the process dies; `flush` writes them."""
 
+REMEMBERED = 1 << 14
+"""Pieces of lines that are kept to be used again."""
 
-def header_row(
-    run: str,
-    protocol: str,
-    policy: str,
-    overlay: Iterable[tuple[int, int]],
-    dialect: str,
-    observes: Iterable[str],
-    **more: object,
-) -> dict[str, object]:
-    """Line 1; `more` is written after what every trace has."""
-    return {
-        "routeproof": VERSION,
-        "run": run,
-        "protocol": protocol,
-        "policy": policy,
-        "overlay": [[broker_name(u), broker_name(v)] for u, v in overlay],
-        "dialect": dialect,
-        "observes": list(observes),
-        **more,
-    }
+Said: TypeAlias = Message | dict[str, object]
+"""A message of the model, or the JSON object that stands in the line."""
 
 
-def event_row(broker: str, seq: int, event: str, peer: str = "", **more: object) -> dict[str, object]:
-    """Any other line; `more` is its `message`, `text`, `tables` or `time`."""
-    return {"broker": broker, "seq": seq, "event": event, **({"peer": peer} if peer else {}), **more}
+class TraceWriter:
+    """A trace that is being written: plain, `.gz` or `.zst` by the name, or `.parquet`; or to an open binary file.
+
+        with TraceWriter("run.jsonl.zst", "r1", overlay=[("b1", "b2")], observes=["receive", "send"]) as trace:
+            trace.event("b1", "receive", "b2", {"kind": "subscribe", "id": "s", "filter": [["x", ">", 1]]})
+
+    `seq` counts by itself within each broker. A Parquet file appears when the writer is closed: until then there is a
+    hidden `.jsonl.zst` beside it, which stays, and can be read, where the process dies. For use by one thread.
+    """
+
+    def __init__(
+        self,
+        target: Path | str | BinaryIO,
+        run: str,
+        *,
+        protocol: str = "routing",
+        policy: str = "",
+        overlay: Iterable[tuple[int | str, int | str]] = (),
+        dialect: str = "strict",
+        observes: Iterable[str] = (),
+        **more: object,
+    ) -> None:
+        """`more`: further keys of the header. `TraceError` where a reader would refuse it."""
+        header = to_json(header_row(run, protocol, policy, overlay, dialect, observes, **more))
+        read_header(parse(header.encode("utf-8")))
+        self._parquet: Path | None = None
+        self._own_file = isinstance(target, Path | str)
+        if isinstance(target, Path | str):
+            path = Path(target)
+            if path.suffix == ".parquet":
+                self._parquet, path = path, beside(path).with_suffix(".jsonl.zst")
+            self._path = path
+            self._file: BinaryIO = path.open("wb")
+        else:
+            self._path, self._file = Path(), target
+        self._sink = sink(self._file, self._path.name)
+        self._closed = False
+        self._lines = [header + "\n"]
+        self._seqs: dict[tuple[str, str], int] = {}
+        self._beginnings: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._said: dict[Message, str] = {}
+        self.flush()
+
+    def event(
+        self,
+        broker: str,
+        event: str,
+        peer: str = "",
+        message: Said | None = None,
+        *,
+        seq: int | None = None,
+        time: int | None = None,
+        text: str = "",
+        tables: Tables | Mapping[str, object] | None = None,
+        run: str = "",
+    ) -> None:
+        """One event of one broker. `seq` is the next one where it is left out, `run` that of the header."""
+        key = (run, broker)
+        if seq is None:
+            seq = self._seqs.get(key, 0) + 1
+        self._seqs[key] = seq
+        about = (broker, event, peer)
+        begin, middle = self._beginnings.get(about) or self._begin(about)
+        line = f"{begin}{seq}{middle}"
+        if message is not None:
+            line = f'{line},"message":{self._say(message)}'
+        if text or run or tables is not None or time is not None:
+            line += _rest(text, tables, run, time)
+        self._lines.append(line + "}\n")
+        if len(self._lines) >= BURST:
+            self.flush()
+
+    def _begin(self, about: tuple[str, str, str]) -> tuple[str, str]:
+        broker, event, peer = about
+        if event not in EVENTS:
+            raise TraceError(f"there is no event {event!r}; expected one of {', '.join(EVENTS)}")
+        if len(self._beginnings) >= REMEMBERED:
+            self._beginnings.clear()
+        with_peer = f',"peer":{to_json(peer)}' if peer else ""
+        pieces = f'{{"broker":{to_json(broker)},"seq":', f',"event":"{event}"{with_peer}'
+        self._beginnings[about] = pieces
+        return pieces
+
+    def _say(self, message: Said) -> str:
+        if isinstance(message, dict):  # it may be changed and used again, so it is not remembered
+            return to_json(message)
+        said = self._said.get(message)
+        if said is None:
+            if len(self._said) >= REMEMBERED:
+                self._said.clear()
+            said = self._said[message] = to_json(encode(message))
+        return said
+
+    def flush(self) -> None:
+        """Everything so far is in the file when this returns."""
+        if self._lines:
+            self._sink.write("".join(self._lines).encode("utf-8"))
+            self._lines.clear()
+
+    def close(self) -> None:
+        """Complete the file. To call it again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self.flush()
+        self._sink.close()
+        if self._own_file:
+            self._file.close()
+        if self._parquet is not None:
+            to_parquet(self._path, self._parquet)
+            self._path.unlink()
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()  # also where something went wrong: then the trace is wanted most
 
 
-def to_text(rows: Iterable[Row]) -> str:
-    """One object a line. In ASCII: an id with half a character in it still makes a file of valid UTF-8."""
-    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
-
-
-def save(path: Path, text: str, *, replace: bool) -> bool:
-    """Write a file so that nobody ever sees half of it; `False` where there is one already that may not be replaced."""
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
-    temporary.write_text(text, encoding="utf-8")
-    try:
-        return _put(temporary, path, replace)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _put(temporary: Path, path: Path, replace: bool) -> bool:
-    if not replace:
-        try:
-            path.hardlink_to(temporary)  # unlike a rename, this fails where the name is taken
-            return True
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links
-            if path.exists():
-                return False
-    temporary.replace(path)
-    return True
+def _rest(text: str, tables: Tables | Mapping[str, object] | None, run: str, time: int | None) -> str:
+    row: dict[str, object] = {}
+    if text:
+        row["text"] = text
+    if tables is not None:
+        row["tables"] = encode_tables(tables, broker_name) if isinstance(tables, Tables) else tables
+    if run:
+        row["run"] = run
+    if time is not None:
+        row["time"] = time
+    return f",{to_json(row)[1:-1]}"

@@ -13,6 +13,7 @@ from routeproof.checker.arguments import Parser, one_of
 from routeproof.checker.instances import shipped
 from routeproof.checker.report.columns import wrapped
 from routeproof.checker.terminal import say
+from routeproof.impl.workloads import WORKLOADS, parameters
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import PROTOCOLS
 from routeproof.model.routing_mutants import MUTANTS
@@ -97,6 +98,13 @@ def _mutants() -> list[Row]:
     ]
 
 
+def _workloads() -> list[Row]:
+    return [
+        {"name": name, "about": recipe.about, "parameters": [asdict(each) for each in parameters(recipe)]}
+        for name, recipe in WORKLOADS.items()
+    ]
+
+
 # -- what of it fits on a line -----------------------------------------------------------------------------------------
 
 KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
@@ -109,6 +117,7 @@ KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
     ),
     "mutants": (_mutants, lambda row: [str(row["id"]), str(row["rule"]), f"{row['about']} {_unless_all(row)}"]),
     "claims": (_claims, lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]"]),
+    "workloads": (_workloads, lambda row: [str(row["name"]), str(row["about"])]),
 }
 
 

@@ -28,6 +28,9 @@ _ORDER = st.sampled_from(list(ORDERS))
 LEANINGS = (0.1, 0.3, 0.6)
 """How likely it is in a scramble that a client acts where a message could be delivered."""
 
+MISHAPS = 0.1
+"""How likely it is in a scramble that a link or broker fails, where the instance lets them."""
+
 
 class Machine(RuleBasedStateMachine):
     """One example: a world, drawn from `worlds`, and runs in it that `set_out` begins."""
@@ -80,10 +83,11 @@ class Machine(RuleBasedStateMachine):
         chance = Random(number)
         lean = chance.choice(LEANINGS)
         for _ in range(times):
+            mishaps = self.walk.possible_mishaps() if self.walk.mishaps and chance.random() < MISHAPS else []
             if chance.random() < lean:
-                actions = self.walk.possible_operations() or self.walk.waiting()
+                actions = mishaps or self.walk.possible_operations() or self.walk.waiting()
             else:
-                actions = self.walk.waiting() or self.walk.possible_operations()
+                actions = mishaps or self.walk.waiting() or self.walk.possible_operations()
             self._take(chance.randrange(100), actions)
 
     @rule(order=_ORDER, number=_NUMBER)

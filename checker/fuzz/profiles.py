@@ -21,7 +21,7 @@ class Profile:
 
 
 PROFILES = {
-    "fast": Profile(examples=400, steps=40, sizes=Sizes(), seed=0, shrinking=20_000),
+    "fast": Profile(examples=300, steps=40, sizes=Sizes(), seed=0, shrinking=8_000),
     "long": Profile(
         examples=5_000,
         steps=80,

@@ -31,12 +31,12 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 def wanted(symbol: str, rate: str) -> list[list[object]]:
     """The three templates of 004 V-A."""
     stock: list[list[object]] = [["class", "=", "STOCK"], ["symbol", "=", symbol]]
-    match rate:
-        case "low":
-            return [*stock, ["highLow%Diff", ">", SWING]]
-        case "medium":
-            return [*stock, ["volume", ">", VOLUME], ["openClose%Diff", ">", MOVE]]
-    return stock
+    conditions: dict[str, list[list[object]]] = {
+        LOW: [["highLow%Diff", ">", SWING]],
+        MEDIUM: [["volume", ">", VOLUME], ["openClose%Diff", ">", MOVE]],
+        HIGH: [],
+    }
+    return [*stock, *conditions[rate]]
 
 
 def promised(symbol: str) -> list[list[object]]:

@@ -120,7 +120,8 @@ class _Drawn:
     def _homes(self, random: Random) -> Iterator[tuple[Node, str]]:
         """Of one stock's subscribers: broker and rate."""
         recipe = self.recipe
-        low, medium = round(recipe.subscribers * recipe.low), round(recipe.subscribers * recipe.medium)
+        # Rounded down: however few there are, somebody wants all. (The tiny number: 0.7 * 10 may be below 7.)
+        low, medium = (int(recipe.subscribers * share + 1e-9) for share in (recipe.low, recipe.medium))
         branches = [broker for broker in self.all_brokers if broker != self.office] or list(self.all_brokers)
         spread = random.sample(branches, max(1, min(recipe.spread - recipe.office, len(branches))))
         for n in range(recipe.subscribers):

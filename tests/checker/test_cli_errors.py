@@ -105,7 +105,7 @@ def test_two_instances_of_one_name(here: Here) -> None:
 # -- words that mean nothing -------------------------------------------------------------------------------------------
 
 MISTAKES: list[tuple[str, str]] = [
-    ("", "expected a command: check, list, show, shrink, bench; see: routeproof --help"),
+    ("", "expected a command: check, list, run, validate, show, shrink, bench; see: routeproof --help"),
     ("chek", 'no command is called "chek" (did you mean check?)'),
     ("--policy", "expected a command before --policy"),
     ("check tini", 'no instance is called "tini" (did you mean tiny?)'),

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.checker.commands import run as command
+from routeproof.impl.metrics import Metrics
 from routeproof.impl.workloads import WORKLOADS
 from routeproof.model.instance import POLICIES
 from routeproof.traces import Event, open_trace
@@ -127,11 +127,10 @@ def test_a_second_run_takes_the_place_of_the_first(here: Here) -> None:
 
 
 def test_a_run_that_is_cut_short_leaves_no_trace(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Interrupted(command.Metrics):
-        def look(self, simulator: command.Simulator, time: int) -> None:
-            raise KeyboardInterrupt
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "Metrics", Interrupted)
+    monkeypatch.setattr(Metrics, "look", interrupted)
     ran = here("run", "stock", *SMALL, "--out", "out", "--trace")
     assert (ran.code, ran.err) == (130, "routeproof: interrupted\n")
     assert list((here.directory / "out").iterdir()) == []
@@ -152,7 +151,8 @@ def test_progress_is_for_terminals(tmp_path: Path) -> None:
 # -- what it refuses ---------------------------------------------------------------------------------------------------
 
 MISTAKES = [
-    ("run", "the following arguments are required: WORKLOAD, --out"),
+    ("run", "the following arguments are required"),
+    ("run --out x", "the following arguments are required: WORKLOAD"),
     ("run stock", "the following arguments are required: --out"),
     ("run stok --out x", 'no workload is called "stok" (did you mean stock?)'),
     ("run nothing --out x", 'no workload is called "nothing"; there are: controlled, controlled-001'),

@@ -157,7 +157,7 @@ def test_a_violation_of_a_given_instance_is_a_run_of_that_instance(tmp_path: Pat
     result = fuzz(star4, policy="active", mutant="removals-first", traces=tmp_path)
     run = result.findings["NoLostDelivery"].run
     assert run is not None
-    assert len(replay(world(star4, "active", "removals-first"), run)) == len(run) <= 12
+    assert len(replay(world(star4, "active", "removals-first"), run)) == len(run) <= 14  # the shortest has 11
     [path] = tmp_path.iterdir()
     replayed = replay_file(path)
     assert replayed.reproduces

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from routeproof import traces
 from routeproof.impl import recording
 from routeproof.impl.broker import Broker
 from routeproof.impl.costs import Costs
-from routeproof.impl.recording import Recorder, client
+from routeproof.impl.recording import OBSERVES, Recorder, client
 from routeproof.impl.simulator import Network, Operation, Simulator
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
+    Deliver,
     PackedSubscribe,
     Publication,
     Publish,
@@ -24,7 +24,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import Overlay
-from routeproof.traces import Event, Header, event_row, open_trace
+from routeproof.traces import Event, Header, TraceTables, TraceWriter, broker_name, decode, encode, open_trace
 
 LINE = Overlay.line(3)
 ODD = 'say "ü\\"'
@@ -47,8 +47,8 @@ OPERATIONS = [
 def recorded(tmp_path: Path, policy: str = "active", snapshots: int = 0) -> tuple[Header, list[Event], list[str]]:
     """The trace as a reader gives it, without a line that it could not read; and its lines."""
     path = tmp_path / "trace.jsonl"
-    with path.open("w", encoding="utf-8") as file:
-        recorder = Recorder(file, traces, LINE, policy, run="r", snapshots=snapshots, more={"seed": 7})
+    with TraceWriter(path, "r", policy=policy, overlay=LINE.edges, observes=OBSERVES, seed=7) as trace:
+        recorder = Recorder(trace, broker_name, snapshots)
         simulator = Simulator(
             LINE, lambda b: Broker(b, LINE.neighbours(b), policy), Costs(1, 2, 3, 4), Network(10), [recorder]
         )
@@ -58,21 +58,7 @@ def recorded(tmp_path: Path, policy: str = "active", snapshots: int = 0) -> tupl
         for line in lines:
             assert isinstance(line, Event), line
             events.append(line)
-    assert recorder.events == len(events)
     return header, events, path.read_text(encoding="utf-8").splitlines()
-
-
-def test_header(tmp_path: Path) -> None:
-    header, _, _ = recorded(tmp_path)
-    assert header == Header(
-        "r",
-        "routing",
-        (("b1", "b2"), ("b2", "b3")),
-        policy="active",
-        observes=("client", "receive", "send", "deliver"),
-        more={"seed": 7},
-    )
-    assert "snapshot" in recorded(tmp_path, snapshots=1)[0].observes
 
 
 def test_a_step_is_what_came_in_and_then_what_went_out(tmp_path: Path) -> None:
@@ -101,16 +87,16 @@ def test_a_step_is_what_came_in_and_then_what_went_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_lines_are_those_of_the_format(tmp_path: Path, policy: str) -> None:
-    """They are put together here for speed; `event_row` and `encode` say what they have to be."""
+def test_messages_are_those_that_were_handled_and_sent(tmp_path: Path, policy: str) -> None:
     _, events, lines = recorded(tmp_path, policy)
-    for event, line in zip(events, lines[1:], strict=True):
-        row = json.loads(line)
-        assert row == event_row(
-            event.broker, event.seq, event.event, event.peer, message=row["message"], time=event.time
-        )
-        assert event.message == traces.decode(row["message"], STRICT)
-    assert '"message": ' + json.dumps(traces.encode(Subscribe(NARROW))) in "\n".join(lines)
+    sent = [json.loads(line)["message"] for line in lines[1:] if '"send"' in line]
+    received = [json.loads(line)["message"] for line in lines[1:] if '"receive"' in line]
+    assert sorted(sent, key=str) == sorted(received, key=str)
+    assert encode(Advertise(PROMISED)) in sent
+    assert encode(Publish(QUOTE)) in sent
+    assert [e.message for e in events if e.event == "deliver"] == [
+        decode(encode(Deliver(QUOTE, subscription)), STRICT) for subscription in (WIDE, NARROW)
+    ]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -127,7 +113,8 @@ def test_snapshots_come_between_steps_and_say_what_the_tables_are(tmp_path: Path
     _, events, lines = recorded(tmp_path, snapshots=3)
     mine = [e for e in events if e.broker == "b1"]
     assert [e.seq for e in mine if e.event == "snapshot"] == [4, 8, 12, 16]
-    first = next(json.loads(line) for line in lines if '"snapshot", "tables"' in line and '"b1"' in line)
+    rows = [json.loads(line) for line in lines[1:]]
+    first = next(row for row in rows if (row["event"], row["broker"]) == ("snapshot", "b1"))
     assert first["tables"] == {
         "advs": [{"id": "a", "from": "b2", "filter": [["class", "=", "STOCK"]]}],
         "subs": [{"id": ODD, "filter": [["class", "=", "STOCK"], ["volume", ">", 0.5]]}],
@@ -135,24 +122,21 @@ def test_snapshots_come_between_steps_and_say_what_the_tables_are(tmp_path: Path
     }
 
 
-def test_tables_too_long_for_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First they lose their filters; what is too long then is left out, and said to be."""
-    whole = sum('"snapshot", "tables"' in line for line in recorded(tmp_path, snapshots=1)[2])
-    monkeypatch.setattr(recording, "LONGEST_LINE", recording.ROOM + 110)
-    _, events, lines = recorded(tmp_path, snapshots=1)
-    written = [line for line in lines if '"snapshot", "tables"' in line]
-    assert any("filter" in line for line in written)
-    assert any('"subs": [{' in line and "filter" not in line for line in written)
-    notes = [e.text for e in events if e.event == "note"]
-    assert notes
-    assert all(text.startswith("no snapshot: the tables take ") for text in notes)
-    assert len(written) + len(notes) == whole
+def test_the_last_snapshot_of_each_broker_is_what_it_knows_in_the_end(tmp_path: Path) -> None:
+    _, events, _ = recorded(tmp_path, snapshots=1)
+    brokers = {b: Broker(b, LINE.neighbours(b), "active") for b in LINE.brokers}
+    Simulator(LINE, lambda b: brokers[b], Costs.free()).play(OPERATIONS)
+    last = {e.broker: e.tables for e in events if e.event == "snapshot"}
+    assert last == {f"b{b}": TraceTables.of(broker.tables(), broker_name) for b, broker in brokers.items()}
 
 
-def test_the_memory_of_messages_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = recorded(tmp_path)[2]
-    monkeypatch.setattr(recording, "REMEMBERED", 1)
-    assert recorded(tmp_path)[2] == lines
+def test_tables_too_long_for_a_line_are_left_out_and_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "MOST_ENTRIES", 1)
+    _, events, _ = recorded(tmp_path, snapshots=1)
+    assert {e.text for e in events if e.event == "note"} == {"no snapshot: 2 subscriptions"}
+    assert any(e.event == "snapshot" for e in events), "short ones are written"
 
 
 def test_clients_send_no_packed_messages() -> None:

@@ -172,9 +172,9 @@ def test_time_goes_on_when_played_again() -> None:
 
 def test_looks_come_at_regular_moments_and_once_at_the_end() -> None:
     log = play([publish(2 * n, 1, n) for n in range(5)], silent, overlay=Overlay.of([]), every=4)
-    # Queue after what happened before 4, 8, ...: arrivals at 0, 2, 4, 6, 8; taken at 0, 5, 10, 15, 20.
+    # Queue after what happened until 4, 8, ...: arrivals at 0, 2, 4, 6, 8; taken at 0, 5, 10, 15, 20.
     assert [(time, queue[0]) for time, queue, _ in log.looks] == [
-        *[(4, 1), (8, 2), (12, 2), (16, 1), (20, 1), (24, 0)],
+        *[(4, 2), (8, 3), (12, 2), (16, 1), (20, 0), (24, 0)],
         (25, 0),
     ]
 
@@ -192,7 +192,7 @@ def test_a_full_queue_holds_messages_back_and_loses_none() -> None:
     log = play([publish(0, 1, n) for n in range(4)], silent, network=network, every=3)
     assert log.times(1) == [(0, 5), (5, 10), (10, 15), (15, 20)]
     waiting = [(time, queue[0], held[0]) for time, queue, held in log.looks]
-    assert waiting == [(3, 1, 2), (6, 1, 1), (9, 1, 1), (12, 1, 0), (15, 1, 0), (18, 0, 0), (20, 0, 0)]
+    assert waiting == [(3, 1, 2), (6, 1, 1), (9, 1, 1), (12, 1, 0), (15, 0, 0), (18, 0, 0), (20, 0, 0)]
 
 
 def test_held_links_are_let_in_by_turns() -> None:

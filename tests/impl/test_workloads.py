@@ -88,6 +88,19 @@ def test_operations_make_sense(name: str, scale: float) -> None:
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
+def test_ids_are_in_the_order_of_their_text(name: str) -> None:
+    """A validator has no other order, and "in id order" is what brokers are held to."""
+    operations = list(workload(name, 0.002, 0).operations())
+    items: list[Sequence[Subscription | Publication]] = [
+        [item for _, item in subscribed(operations)],
+        [item for _, item in published(operations)],
+    ]
+    for each in items:
+        assert [item.id for item in each] == sorted(item.id for item in each)
+        assert [item.rank for item in each] == list(range(1, len(each) + 1))
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
 def test_the_seed_decides(name: str) -> None:
     one, other = workload(name, 0.002, 1), workload(name, 0.002, 2)
     assert list(one.operations()) == list(one.operations()) == list(workload(name, 0.002, 1).operations())
@@ -280,11 +293,11 @@ def test_symbols_differ() -> None:
 
 def rates(operations: Sequence[Operation]) -> dict[tuple[str, str], list[Node]]:
     """Homes of the subscribers of each symbol and rate."""
-    templates = {1 + len(wanted("", rate)): rate for rate in (LOW, MEDIUM, HIGH)}
+    sizes = {len(wanted("", rate)): rate for rate in (LOW, MEDIUM, HIGH)}
     found = defaultdict(list)
     for broker, subscription in subscribed(operations):
         written = {name: constant for name, _, constant in constraints(subscription.filter)}
-        found[str(written["symbol"]), templates[1 + len(written)]].append(broker)
+        found[str(written["symbol"]), sizes[len(written)]].append(broker)
     return found
 
 
@@ -365,7 +378,7 @@ def test_sixty_percent_commute_and_twenty_roam() -> None:
             assert after.message.subscription.filter == before.message.subscription.filter
             assert (after.time, after.broker != before.broker) == (before.time, True)
     window = recipe.window_ms * MILLISECOND
-    begin = max(came[f"s{n}"].time for n in range(1, recipe.subscriptions + 1))
+    begin = max(came[f"s{n:08}"].time for n in range(1, recipe.subscriptions + 1))
     middle = {True: Counter[bool](), False: Counter[bool]()}
     for o in left:
         assert isinstance(o.message, Unsubscribe)

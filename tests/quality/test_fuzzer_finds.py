@@ -32,7 +32,7 @@ FOUND: dict[str, tuple[str, dict[str, int]]] = {
     "lazy-keeps-withdrawn": ("lazy", {"NoResidue": 5, "NoStray": 6}),
     "lazy-never-uncovers": ("lazy", {"NoLostDelivery": 8}),
     "packing-first-only": ("packing", {"Agreement": 5}),
-    "packing-withdrawals-first": ("packing", {"NoLostDelivery": 7}),
+    "packing-withdrawals-first": ("packing", {"NoLostDelivery": 8}),
     "unsubscribe-by-filter": ("none", {"PropagationTree": 3}),
     "unadvertise-not-flooded": ("active", {"NoResidue": 3}),
     "advertise-one-way": ("lazy", {"NoLostDelivery": 4}),

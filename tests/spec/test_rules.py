@@ -10,7 +10,7 @@ from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES, Rule
 
 ROOT = Path(__file__).resolve().parents[2]
-ID = re.compile(r"\b(?:RTE|COV|FLT)-\d+\b")
+ID = re.compile(r"\b(?:RTE|COV|FLT|TRC)-\d+\b")
 
 
 def read(folder: str, pattern: str) -> str:
@@ -22,7 +22,8 @@ def test_prose_and_model_know_the_rule(rule: Rule) -> None:
     prose = (ROOT / "spec" / f"{rule.protocol}.md").read_text(encoding="utf-8")
     begins = re.findall(rf"^\*\*{rule.id}\b", prose, re.MULTILINE)
     assert len(begins) == 1, "one paragraph in the prose begins with the id"
-    assert rule.id in ID.findall(read("model", "**/*.py")), "the model cites it where it implements it"
+    where = "checker/validate" if rule.protocol == "traces" else "model"
+    assert rule.id in ID.findall(read(where, "**/*.py")), "it is cited where it is implemented"
 
 
 def test_nobody_cites_a_rule_that_does_not_exist() -> None:

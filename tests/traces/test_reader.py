@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.traces import BadLine, Event, TraceError, event_row, header_row, open_trace, read_trace, save, to_text
+from routeproof.traces import BadLine, Event, TraceError, event_row, open_trace, read_trace, save, to_text
 from routeproof.traces import reader as reader_module
-from routeproof.traces.reader import LINE_BYTES, parse
-
-HEADER: dict[str, Any] = header_row("r1", "routing", "active", [(1, 2), (2, 3)], "strict", ["receive"])
-PUBLISH = {"kind": "publish", "id": "p", "event": 1}
-ROW: dict[str, Any] = event_row("b2", 7, "receive", "b1", message=PUBLISH)
+from routeproof.traces.lines import LINE_BYTES
+from tests.traces.samples import FORMS, HEADER, ROW, keep, lines_of, to_bytes, write
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
-
-
-def _write(path: Path, *lines: object) -> Path:
-    path.write_bytes(b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + b"\n" for x in lines))
-    return path
 
 
 def test_reads_what_was_written(path: Path) -> None:
@@ -42,7 +33,7 @@ def test_reads_what_was_written(path: Path) -> None:
 
 
 def test_keeps_what_it_does_not_know(path: Path) -> None:
-    trace = read_trace(_write(path, {**HEADER, "colour": "red"}, {**ROW, "colour": "blue", "time": 12, "run": "r2"}))
+    trace = read_trace(write(path, {**HEADER, "colour": "red"}, {**ROW, "colour": "blue", "time": 12, "run": "r2"}))
     assert trace.header.more == {"colour": "red"}
     assert (trace.events[0].time, trace.events[0].run) == (12, "r2")
 
@@ -55,7 +46,11 @@ def test_keeps_what_it_does_not_know(path: Path) -> None:
     [
         (b"", "line 1: not JSON"),
         (b"\x80\x04\x95", "line 1: not UTF-8"),
-        (b"PAR1", "line 1: not JSON"),
+        (b"PARX", "line 1: not JSON"),
+        (b"PAR1", "Parquet that cannot be read"),
+        (b"\x1f\x8b", "line 1: the gzip data"),
+        (b"\x28\xb5\x2f\xfd", "line 1: the zstd data"),
+        (b" " * (5 << 20), "line 1: longer than 4 MiB; expected a header"),
         ([], "line 1: the header: found a list; expected an object"),
         ({}, 'no key "routeproof"'),
         (ROW, 'no key "routeproof"'),
@@ -74,7 +69,7 @@ def test_keeps_what_it_does_not_know(path: Path) -> None:
     ],
 )
 def test_bad_headers(path: Path, header: object, said: str) -> None:
-    _write(path, header, ROW)
+    write(path, header, ROW)
     for read in (read_trace, lambda p: open_trace(p).__enter__()):
         with pytest.raises(TraceError) as caught:
             read(path)
@@ -90,7 +85,7 @@ def test_an_empty_file(path: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_fault(path: Path) -> None:
-    _write(path, HEADER, ROW)
+    write(path, HEADER, ROW)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert len(read_trace(path).events) == 1
 
@@ -107,7 +102,7 @@ def test_a_byte_order_mark_is_no_fault(path: Path) -> None:
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a":' * 200_000, "nested too deeply"),
         (b'{"broker": "b1", "seq": NaN}', "NaN is no JSON number"),
-        (b'{"broker": "b1", "seq": 1, "seq": 2}', "one key twice"),
+        (b'{"broker": "b1", "seq": 1, "colour": "\xff", "event": "crash"}', "not UTF-8: invalid start byte at byte 39"),
         (b'{"broker": "b1", "seq": ' + b"9" * 5000 + b"}", "too many digits"),
         (b"7", "an event: found 7; expected an object"),
         ({"broker": "b1"}, '"event" is missing'),
@@ -123,14 +118,19 @@ def test_a_byte_order_mark_is_no_fault(path: Path) -> None:
         ({k: v for k, v in ROW.items() if k != "peer"}, '"peer" is missing'),
         ({k: v for k, v in ROW.items() if k != "message"}, '"message" is missing; a "receive" event has one'),
         ({"broker": "b1", "seq": 1, "event": "client"}, '"message" is missing'),
-        ({"broker": "b1", "seq": 1, "event": "snapshot"}, '"tables": found null; expected an object'),
+        ({"broker": "b1", "seq": 1, "event": "snapshot"}, '"tables" is missing; a "snapshot" event has them'),
         ({"broker": "b1", "seq": 1, "event": "note", "text": 5}, '"text": found 5'),
         ({**ROW, "message": "p"}, 'a message: found "p"; expected an object'),
-        (b" " * LINE_BYTES + b"{}", "longer than 4 MiB"),
+        ({**ROW, "peer": ""}, '"peer" is missing'),
+        ({"unreadable": "not JSON: so it was"}, "not JSON: so it was"),
+        ({"unreadable": 5}, '"unreadable": found 5'),
+        (b" " * LINE_BYTES + b"{}", "longer than 32 MiB"),
+        (b'{"broker": "b1", "seq": "' + b"9" * (5 << 20) + b'"}', "Expected `int`, got `str`"),
+        (b'{"broker": "b1", "seq": 1, "event": "a\\nb' + b" " * (5 << 20) + b'"}', "Invalid enum value 'a"),
     ],
 )
 def test_a_bad_line_is_kept_and_the_rest_is_read(path: Path, line: object, said: str) -> None:
-    trace = read_trace(_write(path, HEADER, ROW, line, b"", ROW))
+    trace = read_trace(write(path, HEADER, ROW, line, b"", ROW))
     assert len(trace.events) == 2
     (bad,) = trace.bad
     assert bad.number == 3
@@ -139,7 +139,7 @@ def test_a_bad_line_is_kept_and_the_rest_is_read(path: Path, line: object, said:
 
 
 def test_a_last_line_that_was_cut(path: Path) -> None:
-    _write(path, HEADER, ROW, ROW)
+    write(path, HEADER, ROW, ROW)
     path.write_bytes(path.read_bytes()[:-5])
     trace = read_trace(path)
     assert (len(trace.events), [bad.number for bad in trace.bad]) == (1, [3])
@@ -147,7 +147,7 @@ def test_a_last_line_that_was_cut(path: Path) -> None:
 
 def test_lines_come_one_by_one(path: Path) -> None:
     """A reader that read ahead would have met the fault that is put into the file behind it."""
-    _write(path, HEADER, *[ROW] * 20_000)
+    write(path, HEADER, *[ROW] * 20_000)
     with open_trace(path) as (header, lines):
         assert header.run == "r1"
         assert isinstance(next(lines), Event)
@@ -162,9 +162,11 @@ def test_lines_come_one_by_one(path: Path) -> None:
 
 def test_a_trace_that_is_too_long_to_be_held(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "WHOLE_BYTES", 1 << 20)
-    _write(path, HEADER, *[ROW] * 20_000)
-    with pytest.raises(TraceError, match="expected at most 1 MiB to read it whole"):
-        read_trace(path)
+    data = to_bytes(HEADER, *[ROW] * 20_000)
+    for form in FORMS:
+        with pytest.raises(TraceError, match="expected at most 1 MiB to read it whole") as caught:
+            read_trace(keep(path, form, data))
+        assert "\n" not in str(caught.value)
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -172,6 +174,50 @@ def test_no_file(tmp_path: Path) -> None:
         with pytest.raises(TraceError) as caught:
             read_trace(path)
         assert "\n" not in str(caught.value)
+
+
+# -- what filters and publications mean ------------------------------------------------------------------------------
+
+MEANINGLESS: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "subscribe", "id": "s", "filter": [["x", "~", 1]]}, "operator '~' is unknown"),
+    ({"kind": "subscribe", "id": "s", "filter": [["x", ">", 1], ["x", "<", 0]]}, "matches nothing"),
+    ({"kind": "subscribe", "id": "s", "filter": None}, "found null; expected a list of predicates"),
+    ({"kind": "unsubscribe", "id": "s", "filter": {}}, "found a table; expected a list of predicates"),
+    ({"kind": "subscribe-many", "items": [{"id": "s", "filter": [[]]}]}, "found a list of length 0"),
+    ({"kind": "publish", "id": "p", "attributes": {"x": [1]}}, "found a list; expected a string, a boolean"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("message", "said"), MEANINGLESS)
+def test_what_means_nothing(path: Path, form: str, message: dict[str, Any], said: str) -> None:
+    """Told when the event is asked; or, where the reader is asked to check, a bad line."""
+    keep(path, form, to_bytes(HEADER, ROW, {**ROW, "message": message}, ROW))
+    _, event, _ = lines_of(path)
+    assert isinstance(event, Event)
+    assert event.message is not None
+    assert event.message.ids == ("s",) if message["kind"] != "publish" else ("p",)
+    with pytest.raises(TraceError) as caught:
+        _ = (event.message.items, event.message.event)
+    assert said in str(caught.value)
+    assert lines_of(path, checked=True)[1] == BadLine(3, str(caught.value))
+    trace = read_trace(path)
+    assert (len(trace.events), trace.bad) == (2, (BadLine(3, str(caught.value)),))
+
+
+def test_the_dialect_is_the_header_s(path: Path) -> None:
+    row = {**ROW, "message": {"kind": "subscribe", "id": "s", "filter": [["x", ">", 1]]}}
+    write(path, {**HEADER, "dialect": "events"}, row, {**ROW, "message": {**row["message"], "filter": [1]}})
+    trace = read_trace(path)
+    assert [bad.number for bad in trace.bad] == [2]
+    (event,) = trace.events
+    assert event.message is not None
+    assert str(event.message.items[0].filter) == "{1}"
+
+
+def test_attributes_where_events_are_numbers(path: Path) -> None:
+    rows = [{**ROW, "message": {"kind": "publish", "id": "p", "attributes": each}} for each in ({"x": 1}, 3)]
+    assert len(read_trace(write(path, {**HEADER, "dialect": "events"}, *rows)).bad) == 2
 
 
 # -- anything at all ---------------------------------------------------------------------------------------------------
@@ -192,10 +238,10 @@ JSON = st.recursive(
 @given(row=st.dictionaries(st.sampled_from(["routeproof", *HEADER]), JSON), rest=st.lists(JSON, max_size=3))
 def test_any_json(tmp_path_factory: pytest.TempPathFactory, row: dict[str, Any], rest: list[Any]) -> None:
     path = tmp_path_factory.mktemp("any") / "trace.jsonl"
-    _write(path, HEADER, *({**ROW, **each} if isinstance(each, dict) else each for each in rest))
+    write(path, HEADER, *({**ROW, **each} if isinstance(each, dict) else each for each in rest))
     trace = read_trace(path)
     assert len(trace.events) + len(trace.bad) == len(rest)
-    _write(path, {**HEADER, **row})
+    write(path, {**HEADER, **row})
     assert _survives(path)
 
 
@@ -210,6 +256,21 @@ def test_any_bytes(path: Path, seed: int) -> None:
     assert _survives(path)
 
 
+def test_a_key_given_twice(path: Path) -> None:
+    """Refused where it would be looked at closely anyway; in the keys of an event and a message the last one counts."""
+    row = b'{"broker": "b1", "seq": 1, "event": "send", "peer": "b2", "message": %b}'
+    publish = b'{"kind": "publish", "id": "p", "id": "q", "attributes": {"x": 1, "x": 2}}'
+    write(path, HEADER, row % publish)
+    (event,) = lines_of(path)
+    assert isinstance(event, Event)
+    assert event.message is not None
+    assert event.message.ids == ("q",)
+    assert "one key twice" in read_trace(path).bad[0].reason
+    write(path, b'{"routeproof": 1, "routeproof": 1}')
+    with pytest.raises(TraceError, match="one key twice"):
+        read_trace(path)
+
+
 def _survives(path: Path) -> bool:
     """Every line after the header is read or kept; or the header is refused."""
     try:
@@ -218,7 +279,3 @@ def _survives(path: Path) -> bool:
         return "\n" not in str(error)
     lines = path.read_bytes().split(b"\n")[1:]
     return len(trace.events) + len(trace.bad) == sum(1 for line in lines if line.strip())
-
-
-def test_parse_is_strict() -> None:
-    assert parse(b'{"a": [1, 2.5, "x", null, true]}\n') == {"a": [1, 2.5, "x", None, True]}

@@ -1,0 +1,107 @@
+"""`routeproof validate`: is a recorded run one that the protocol allows?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routeproof.checker.arguments import Parser
+from routeproof.checker.errors import unknown
+from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
+from routeproof.checker.report.columns import WIDTH, wrapped
+from routeproof.checker.show.shown import clean
+from routeproof.checker.terminal import paint, say
+
+if TYPE_CHECKING:
+    from routeproof.checker.validate import Rejection, Report
+
+DESCRIPTION = """\
+Judge recorded runs, of any broker in any language: each broker's steps are replayed through the
+model, and what was received on a link is held against what was sent. Memory does not grow with a
+trace. docs/validation.md says what is judged, and how a rejection is to be read."""
+EXAMPLES = """\
+  routeproof validate run.jsonl                      the same messages in the same order
+  routeproof validate run.jsonl --level equivalent   the same set per step, additions first
+  routeproof validate *.jsonl --json report.json"""
+
+
+def parser() -> Parser:
+    p = Parser("validate", DESCRIPTION, EXAMPLES)
+    p.add_argument("traces", metavar="TRACE", type=Path, nargs="+", help="a trace in the format of docs/traces.md")
+    p.add_argument("--level", metavar="L", default="exact", help="exact (default) or equivalent")
+    p.add_argument("--protocol", metavar="P", help="judge by this protocol instead of the one that the header names")
+    p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
+    return p
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.validate import LEVELS, validate
+
+    if arguments.level not in LEVELS:
+        raise unknown("level", arguments.level, LEVELS)
+    if arguments.json is not None:
+        refuse_unwritable(arguments.json)
+    reports = [validate(path, arguments.level, arguments.protocol) for path in arguments.traces]
+    if arguments.json != STDOUT:
+        say("\n\n".join(render(report) for report in reports))
+    if arguments.json is not None:
+        write_text(arguments.json, json.dumps({"reports": [as_json(r) for r in reports]}, indent=2) + "\n")
+    verdicts = {report.verdict for report in reports}
+    return 1 if "rejected" in verdicts else 3 if "unknown" in verdicts else 0
+
+
+def render(report: Report) -> str:
+    """A verdict, and what it rests on; what is said of a trace's content is made printable."""
+    colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
+    head = f"{clean(report.trace)}: {paint(report.verdict, colour)} at level {report.level}"
+    lines = [head, f"  {report.events:,} events of {report.brokers:,} brokers, {report.seconds:.1f} s"]
+    for number, rejection in enumerate(report.rejections):
+        lines += [
+            "",
+            f"  {'also' if number else 'first rejection'}: {_place(rejection)}: {rejection.rule}",
+            *wrapped([("    wanted", clean(rejection.wanted)), ("    seen", clean(rejection.seen))]),
+            f"    after {rejection.accepted:,} accepted events of this broker",
+        ]
+    if report.doubtful:
+        lines += ["", f"  doubtful, since it showed after a line that could not be read: {_place(report.doubtful[0])}"]
+    lines += [f"  not judged: {clean(what)}" for what in report.unjudged]
+    if report.bad_lines:
+        lines.append(
+            f"  {report.bad_lines:,} lines could not be read, so that nothing better than unknown can be said:"
+        )
+        lines += [f"    line {bad.number}: {clean(bad.reason)[:WIDTH]}" for bad in report.bad]
+    return "\n".join(lines)
+
+
+def _place(rejection: Rejection) -> str:
+    return f"run {clean(rejection.run)}, broker {clean(rejection.broker)}, seq {rejection.seq}"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "trace": report.trace,
+        "verdict": report.verdict,
+        "level": report.level,
+        "events": report.events,
+        "brokers": report.brokers,
+        "rejections": [_row(r) for r in report.rejections],
+        "doubtful": [_row(r) for r in report.doubtful],
+        "unjudged": list(report.unjudged),
+        "bad_lines": report.bad_lines,
+        "bad": [{"line": b.number, "reason": b.reason} for b in report.bad],
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _row(r: Rejection) -> dict[str, Any]:
+    return {
+        "run": r.run,
+        "broker": r.broker,
+        "seq": r.seq,
+        "rule": r.rule,
+        "wanted": r.wanted,
+        "seen": r.seen,
+        "accepted": r.accepted,
+    }

@@ -1,0 +1,111 @@
+"""`routeproof validate`: exit codes, what is printed, and files that nobody should have written."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from routeproof.checker.cli import main
+from routeproof.checker.explore import explore
+from routeproof.checker.instances import find
+from routeproof.checker.record import write_counterexample
+from routeproof.model.protocols import world
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """A run of the model as it is meant: one that reaches a delivery."""
+    asked = world(find("star4"), "active")
+    return write_counterexample(asked, explore(asked).findings["SomeDelivery"], tmp_path)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    asked = world(find("tiny"), "active", "removals-first")
+    return write_counterexample(asked, explore(asked).findings["NoLostDelivery"], tmp_path)
+
+
+def test_accepted_is_zero(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(good)]) == 0
+    assert "accepted at level exact" in capsys.readouterr().out
+
+
+def test_rejected_is_one_and_names_the_place(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(broken)]) == 1
+    out = capsys.readouterr().out
+    assert "broker b1, seq 8: COV-8" in out
+    assert "subscribe(S) to b2" in out
+    assert "accepted events of this broker" in out
+
+
+def test_json(good: Path, broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(good), str(broken), "--json", "-"]) == 1
+    reports = json.loads(capsys.readouterr().out)["reports"]
+    assert [r["verdict"] for r in reports] == ["accepted", "rejected"]
+    assert reports[1]["rejections"][0]["rule"] == "COV-8"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"protocol": "gossip"}, "no protocol is called"),
+        ({"policy": "eager"}, "the policy 'eager'"),
+        ({"overlay": [["b1", "b2"], ["b2", "b1"]]}, "listed twice"),
+        ({"overlay": [["b1", "b2"], ["b2", "b3"], ["b1", "b3"]]}, "cycle"),
+        ({"overlay": []}, None),
+        ({"routeproof": 2}, "version"),
+        ({"dialect": "esperanto"}, "esperanto"),
+    ],
+)
+def test_headers_that_cannot_be_used(
+    good: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], complaint: str | None
+) -> None:
+    header, *lines = good.read_text().splitlines(keepends=True)
+    good.write_text(json.dumps({**json.loads(header), **change}) + "\n" + "".join(lines))
+    code = main(["validate", str(good)])
+    err = capsys.readouterr().err
+    if complaint is None:
+        assert code == 1, "events of brokers that the overlay does not have"
+    else:
+        assert code == 2
+        assert complaint in err
+        assert err.count("\n") == 1
+
+
+def test_mistyped(capsys: pytest.CaptureFixture[str], good: Path) -> None:
+    assert main(["validate", str(good), "--level", "exat"]) == 2
+    assert "exact" in capsys.readouterr().err
+    assert main(["validate", str(good.with_name("nowhere.jsonl"))]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_mutated_files_give_a_verdict_or_one_line(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes flipped, pieces cut out, doubled and moved: exit codes only, and never a crash, which would be 3 with a
+    traceback on standard error."""
+    rng, whole = random.Random(7), good.read_bytes()
+    codes = set()
+    for _ in range(600):
+        data = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            at, length = rng.randrange(len(data)), rng.randint(1, 40)
+            match rng.randrange(4):
+                case 0:
+                    data[at] = rng.randrange(256)
+                case 1:
+                    del data[at : at + length]
+                case 2:
+                    data[at:at] = data[at : at + length]
+                case 3:
+                    data[at : at + 1] = rng.choice(
+                        [b"9" * 400, b"[" * 300, b"null", b"-1", b'"', b"\n", b"\x00", b"1e999"]
+                    )
+        good.write_bytes(bytes(data))
+        code = main(["validate", str(good)])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert code in (0, 1, 2, 3)
+        assert (code == 2) == bool(err)
+        assert "\x1b" not in out
+        codes.add(code)
+    assert codes >= {1, 2, 3}

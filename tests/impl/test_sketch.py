@@ -1,0 +1,82 @@
+"""Sketches never say anything but the truth, and say it often enough to be worth having."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from routeproof.impl.profile import profile_of, spans_of
+from routeproof.impl.sketch import encloses, meets
+from routeproof.model.filters import STRICT, Event, EventSet, Filter
+from tests.impl.filters import LONG, predicate_filters, tables
+
+many = settings(derandomize=True, max_examples=1500, deadline=None)
+
+
+@many
+@given(predicate_filters(), predicate_filters())
+def test_what_a_sketch_says_of_two_filters_is_true(one: Filter, other: Filter) -> None:
+    mine, theirs = profile_of(one), profile_of(other)
+    assert encloses(mine.sketch, theirs.sketch.spans) in (None, one.covers(other))
+    assert meets(mine.sketch, theirs.sketch) in (None, one.overlaps(other))
+    assert meets(mine.sketch, theirs.sketch) == meets(theirs.sketch, mine.sketch)
+    assert mine.covers(theirs) == one.covers(other)
+    assert mine.overlaps(theirs) == one.overlaps(other)
+
+
+@many
+@given(predicate_filters(), tables())
+def test_what_a_sketch_says_of_an_event_is_true(asked: Filter, event: Event) -> None:
+    assert encloses(profile_of(asked).sketch, spans_of(event)) in (None, asked.matches(event))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        ([["x", ">", 1]], [["x", ">", 2]], True),
+        ([["x", ">", 2]], [["x", ">", 1]], False),
+        ([["x", ">", 1]], [["x", "=", 2], ["y", "=", "a"]], True),
+        ([["x", "prefix", "a"]], [["x", "=", "ab"]], True),
+        ([["x", "prefix", "b"]], [["x", "=", "ab"]], False),
+        ([["x", "=", True]], [["x", "=", True]], True),
+        ([["x", "=", True]], [["x", "=", 1]], False),
+        ([["x", "present"]], [["x", "contains", "a"]], True),
+        ([["x", "<", "b"]], [["x", "<", 1]], False),
+        ([["x", "=", "a"]], [], False),
+        ([], [["x", "suffix", "a"]], True),
+        # Too close, or more than a span can say: the filters are asked.
+        ([["x", ">", 1]], [["x", ">=", 1]], None),
+        ([["x", ">", 2**53]], [["x", "=", 2**53 + 1]], None),
+        ([["x", "integer"]], [["x", "=", 2]], None),
+        ([["x", "prefix", LONG + "a"]], [["x", "=", LONG + "b"]], None),
+    ],
+)
+def test_what_is_certain(wide: object, narrow: object, expected: bool | None) -> None:
+    one, other = STRICT.parse(wide), STRICT.parse(narrow)
+    assert encloses(profile_of(one).sketch, profile_of(other).sketch.spans) is expected
+    assert expected in (None, one.covers(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([["x", ">", 1], ["y", "=", "a"]], [["x", "<", 2]], True),
+        ([["x", ">", 2]], [["x", "<", 1]], False),
+        ([["x", "=", "a"]], [["x", "=", "b"]], False),
+        ([["x", ">", 1]], [["x", "=", 2]], True),
+        ([["x", ">", 1]], [["x", ">", "a"]], False),
+        ([["x", "=", "a"]], [["y", "=", "b"]], True),
+        ([["x", ">=", 1]], [["x", "<=", 1]], None),
+        ([["x", "!=", 1]], [["x", "<", 5]], None),
+    ],
+)
+def test_what_certainly_meets(one: object, other: object, expected: bool | None) -> None:
+    mine, theirs = STRICT.parse(one), STRICT.parse(other)
+    assert meets(profile_of(mine).sketch, profile_of(theirs).sketch) is expected
+    assert expected in (None, mine.overlaps(theirs))
+
+
+def test_equal_filters_have_one_profile_as_long_as_it_is_used() -> None:
+    one = profile_of(STRICT.parse([["x", ">", 1], ["x", "integer"]]))
+    assert profile_of(STRICT.parse([["x", ">=", 2], ["x", "integer"]])) is one
+    assert profile_of(EventSet.of([1])) is not one

@@ -1,0 +1,166 @@
+"""`spec/trace.schema.json` is current, and agrees with the reader about every line that both can judge."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from routeproof.model.filters import STRICT
+from routeproof.traces import BadLine, Event, TraceError, TraceWriter
+from routeproof.traces.format import read_header
+from routeproof.traces.lines import read_block
+from routeproof.traces.schema import schema
+from tests.traces.samples import EVERY_KIND, HEADER, QUOTE, ROW, STOCK, STRANGE, changes, write_every_kind
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "spec" / "trace.schema.json"
+VALIDATOR = Draft202012Validator(schema())
+
+
+def problems(row: object) -> list[str]:
+    return [error.message for error in VALIDATOR.iter_errors(row)]
+
+
+def test_it_is_current() -> None:
+    """If not: python -m routeproof.traces.schema > spec/trace.schema.json"""
+    assert json.loads(FILE.read_text()) == schema()
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "traces" / "corpus").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_the_corpus(path: Path) -> None:
+    for line in path.read_text().splitlines():
+        assert not problems(json.loads(line))
+
+
+def test_what_the_writer_writes(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path, "r1", overlay=[("b1", "b2")], observes=["send"], instance={"name": "x"}) as writer:
+        write_every_kind(writer)
+    lines = path.read_text().splitlines()
+    assert len(lines) == len(EVERY_KIND) + 1
+    for line in lines:
+        assert not problems(json.loads(line))
+
+
+def test_every_kind_of_line() -> None:
+    for row in [HEADER, *EVERY_KIND]:
+        assert not problems(row)
+
+
+def is_event(row: object) -> bool:
+    (line,) = read_block(json.dumps(row).encode(), 2, STRICT, checked=True)
+    return isinstance(line, Event)
+
+
+@pytest.mark.parametrize("row", EVERY_KIND, ids=lambda row: row["event"])
+def test_events_of_the_reader_are_those_of_the_schema(row: dict[str, Any]) -> None:
+    for changed in changes(row):
+        if any(type(value) is float for value in (*changed.values(), *_values(changed.get("message")))):
+            continue  # to a schema, 7.0 is a whole number
+        if isinstance(message := changed.get("message"), dict) and message.get("kind") in ("x", "note", "x" * 300):
+            continue  # a kind of a protocol's own
+        assert is_event(changed) == (not problems(changed)), (changed, problems(changed))
+
+
+def _values(raw: object) -> list[object]:
+    return list(raw.values()) if isinstance(raw, dict) else []
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        *STRANGE,
+        STOCK,
+        [["x"]],
+        [["x", "present"]],
+        [["x", 1, 1]],
+        [["", "=", 1]],
+        [["x", "=", None]],
+        [["x", "=", [1]]],
+        [["x", "=", 1, 1]],
+        [["x" * 257, "=", 1]],
+        [["x", "=", "x" * 1025]],
+        [["x", "present"]] * 65,
+        [4096],
+        [1, "x"],
+    ],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_filters(filter_: object) -> None:
+    row = {**ROW, "message": {"kind": "subscribe", "id": "s", "filter": filter_}}
+    assert is_event(row) == (not problems(row)), problems(row)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [*STRANGE, QUOTE, {"": 1}, {"x": None}, {"x": {}}, {"x" * 257: 1}, {f"x{n}": n for n in range(1025)}],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_attributes(attributes: object) -> None:
+    row = {**ROW, "message": {"kind": "publish", "id": "p", "attributes": attributes}}
+    assert is_event(row) == (not problems(row)), problems(row)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        *STRANGE,
+        {"subs": [{"id": "s", "from": "b1", "filter": STOCK}], "advs": [], "sent": {"b1": ["s"]}},
+        {"subs": {}},
+        {"subs": [{"from": "b1"}]},
+        {"subs": [{"id": "s", "from": 1}]},
+        {"subs": [{"id": "s", "filter": "all"}]},
+        {"sent": {"b1": "s"}},
+        {"sent": {"": ["s"]}},
+        {"sent": {"b1": [""]}},
+    ],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_tables(tables: object) -> None:
+    row = {"broker": "b1", "seq": 1, "event": "snapshot", "tables": tables}
+    assert is_event(row) == (not problems(row)), problems(row)
+
+
+@pytest.mark.parametrize("key", [*HEADER, "colour"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(each for each in STRANGE if each not in ("", "x", "note")),
+        [["b1", "b2"]],
+        [["b1"]],
+        [["b1", 2]],
+        ["b1"],
+        "missing",
+    ],
+    ids=lambda value: json.dumps(value)[:30],
+)
+def test_headers(key: str, value: object) -> None:
+    header = copy.deepcopy(HEADER)
+    header[key] = value
+    if value == "missing":
+        del header[key]
+    if key == "routeproof" and type(value) is float:
+        return
+    assert is_header(header) == (not problems(header)), problems(header)
+
+
+def is_header(row: dict[str, Any]) -> bool:
+    try:
+        read_header(row)
+    except TraceError:
+        return False
+    return True
+
+
+def test_a_line_that_was_not_readable_is_no_instance() -> None:
+    assert problems({"unreadable": "not JSON"})
+    assert read_block(b'{"unreadable": "not JSON"}', 3, STRICT) == [BadLine(3, "not JSON")]

@@ -1,0 +1,130 @@
+"""Lines of JSON to events, fast: `read_block` for some of them, `read_lines` for a stream.
+
+Almost all lines of almost all traces are well. So a block of them is read by a parser that is compiled for the types in
+`format` and `messages`. Only what it refuses goes to the reference, line by line, which is some twenty times slower:
+to hear why, in words, or that it is an event after all. The tests hold the two to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from routeproof.model.filters import Dialect
+from routeproof.traces.containers import Broken
+from routeproof.traces.fields import TraceError, in_one_line
+from routeproof.traces.format import BadLine, Event, gap, is_usual, read_event
+from routeproof.traces.meanings import meanings_of
+from routeproof.traces.strict_json import REFUSALS, parse
+
+LINE_BYTES = 32 << 20
+"""The longest line: a snapshot of some hundred thousand subscriptions."""
+
+EXPLAINED_BYTES = 4 << 20
+"""The longest line that the reference reads: what it makes of JSON is many times as large."""
+
+_decode = msgspec.json.Decoder(Event).decode
+
+
+def read_lines(
+    blocks: Iterator[bytes], number: int, dialect: Dialect, *, checked: bool = False
+) -> Iterator[list[Event | BadLine]]:
+    """The events of blocks of whole lines. `number`: that of the first line."""
+    try:
+        for block in blocks:
+            yield read_block(block, number, dialect, checked=checked)
+            number += block.count(b"\n")
+    except Broken as error:
+        yield [BadLine(number, str(error))]
+
+
+def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Blocks that end anywhere as blocks that end with a line. A line that is too long stays so, but not in full."""
+    begun: list[bytes] = []
+    size = 0
+    broken = None
+    try:
+        for block in blocks:
+            first = block.find(b"\n") + 1 if begun else 0
+            if first:
+                yield b"".join((*begun, block[:first]))
+                begun, size = [], 0
+            last = block.rfind(b"\n") + 1
+            if first < last:
+                yield block[first:last]
+            rest = block[max(first, last) :]
+            if rest and size <= LINE_BYTES:
+                begun.append(rest)
+                size += len(rest)
+    except Broken as error:
+        broken = error
+    if begun:
+        yield b"".join(begun)
+    if broken is not None:
+        raise broken
+
+
+def read_block(block: bytes, number: int, dialect: Dialect, *, checked: bool = False) -> list[Event | BadLine]:
+    """Whole lines, the first of which has this number. `checked`: also what filters and publications mean."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    try:
+        found = _typed(block, lines)
+    except REFUSALS:
+        events = [_read_line(line, at, dialect) for at, line in enumerate(lines, number) if line.strip()]
+    else:
+        events = _completed(found, number, dialect)
+    return checked_lines(events) if checked else events
+
+
+def checked_lines(lines: list[Event | BadLine]) -> list[Event | BadLine]:
+    """The same; an event that does not mean anything is a bad line."""
+    return [_checked(line) for line in lines]
+
+
+def _typed(block: bytes, lines: list[bytes]) -> list[Event | BadLine]:
+    if len(block) > LINE_BYTES:  # blocks are much smaller: this one is a single line
+        raise ValueError(f"longer than {LINE_BYTES >> 20} MiB")
+    if not block.isascii():
+        str(block, "utf-8")  # strings under unknown keys are skipped, and nobody else would look into them
+    return list(map(_decode, lines))
+
+
+def _completed(events: list[Event | BadLine], number: int, dialect: Dialect) -> list[Event | BadLine]:
+    """The same events, knowing where they stand and in which dialect; those that lack something are no events."""
+    meanings = meanings_of(dialect)
+    for at, event in enumerate(events):
+        assert type(event) is Event
+        force_setattr(event, "line", number + at)
+        message = event.message
+        if message is not None:
+            force_setattr(message, "meanings", meanings)
+        if not is_usual(event):
+            force_setattr(event, "meanings", meanings)
+            if (reason := gap(event)) is not None:
+                events[at] = BadLine(number + at, reason)
+    return events
+
+
+def _read_line(line: bytes, number: int, dialect: Dialect) -> Event | BadLine:
+    try:
+        return _completed(_typed(line, [line]), number, dialect)[0]
+    except REFUSALS as error:
+        if len(line) > EXPLAINED_BYTES:
+            return BadLine(number, in_one_line(error))
+    try:
+        return read_event(parse(line), dialect, number)
+    except TraceError as error:
+        return BadLine(number, str(error))
+
+
+def _checked(line: Event | BadLine) -> Event | BadLine:
+    if isinstance(line, Event):
+        try:
+            line.check()
+        except TraceError as error:
+            return BadLine(line.line, str(error))
+    return line

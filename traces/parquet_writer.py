@@ -1,0 +1,169 @@
+"""Writing traces in Parquet: `write_parquet` takes events in any order and puts each broker's together.
+
+A validator goes through one broker of one run after another, and hands out row groups to its workers. So a row group
+holds whole brokers: all events of a (run, broker) are in one, in the order in which they came. What comes mixed is kept
+in a temporary file until it is all there, compressed and in pieces of one broker each; what is held in memory is some
+hundred thousand events and, in the end, the columns of one row group.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from attrs import frozen
+
+from routeproof.traces.columns import HEADER, NAMES, Batch, to_bad_batch, to_batch
+from routeproof.traces.columns import schema as columns
+from routeproof.traces.format import BadLine, Event
+from routeproof.traces.rows import Row
+from routeproof.traces.saving import beside
+
+HELD = 1 << 15
+"""Events that wait in memory for their neighbours."""
+
+GROUP_ROWS = 1 << 17
+"""Rows in a row group, at least: it is filled up with whole brokers until it has so many."""
+
+DICTIONARY_BYTES = 16 << 20
+"""A column whose different values fit in here is dictionary-encoded."""
+
+Key: TypeAlias = tuple[str, str] | None
+"""The run and the broker; None for lines that could not be read."""
+
+
+def write_parquet(
+    target: Path, header: Row, lines: Iterable[Event | BadLine], *, cut_at_snapshots: bool = False
+) -> None:
+    """The file appears when it is complete.
+
+    With `cut_at_snapshots`, a row group may also begin with a snapshot in the middle of a broker: then the rows of one
+    that has nearly all events are still several groups, each of which can be checked by itself.
+    """
+    import pyarrow.parquet as pq
+
+    metadata = {HEADER: json.dumps(header, allow_nan=False)}
+    temporary = beside(target)
+    try:
+        with (
+            tempfile.TemporaryFile(dir=target.parent) as file,
+            pq.ParquetWriter(
+                temporary,
+                columns().with_metadata(metadata),
+                compression="zstd",
+                use_dictionary=list(NAMES),
+                dictionary_pagesize_limit=DICTIONARY_BYTES,
+                write_page_checksum=True,
+            ) as writer,
+        ):
+            spool = _Spool(file, str(header["run"]), cut_at_snapshots)
+            for line in lines:
+                spool.add(line)
+            for group in spool.groups():
+                writer.write_table(group, row_group_size=group.num_rows)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@frozen
+class _Piece:
+    """Some rows of one broker in the temporary file."""
+
+    begin: int
+    end: int
+    rows: int
+    may_begin_group: bool
+
+
+class _Spool:
+    """Lines come in, whole brokers go out."""
+
+    def __init__(self, file: IO[bytes], run: str, cut_at_snapshots: bool) -> None:
+        self.file = file
+        self.run = run
+        self.cut_at_snapshots = cut_at_snapshots
+        self.waiting: dict[Key, list[Event | BadLine]] = {}
+        self.pieces: dict[Key, list[_Piece]] = {}
+        self.held = 0
+
+    def add(self, line: Event | BadLine) -> None:
+        key = (line.run or self.run, line.broker) if isinstance(line, Event) else None
+        if self.cut_at_snapshots and isinstance(line, Event) and line.event == "snapshot":
+            self._put_away(key)
+        self.pieces.setdefault(key, [])  # brokers are written in the order in which they come
+        self.waiting.setdefault(key, []).append(line)
+        self.held += 1
+        if self.held >= HELD:
+            self._put_away_largest()
+
+    def groups(self) -> Iterator[Any]:
+        """Tables, one a row group."""
+        import pyarrow as pa
+
+        for key in list(self.waiting):
+            self._put_away(key)
+        tables: list[Any] = []
+        rows = 0
+        for piece in (piece for pieces in self.pieces.values() for piece in pieces):
+            if rows >= GROUP_ROWS and piece.may_begin_group:
+                yield pa.concat_tables(tables).unify_dictionaries()
+                tables, rows = [], 0
+            tables.append(self._read(piece))
+            rows += piece.rows
+        if tables:
+            yield pa.concat_tables(tables).unify_dictionaries()
+
+    def _put_away_largest(self) -> None:
+        for key in sorted(self.waiting, key=lambda key: -len(self.waiting[key])):
+            self._put_away(key)
+            if self.held <= HELD // 2:
+                return
+
+    def _put_away(self, key: Key) -> None:
+        lines = self.waiting.pop(key, [])
+        self.held -= len(lines)
+        events = [line for line in lines if isinstance(line, Event)]
+        bad = [line for line in lines if isinstance(line, BadLine)]
+        try:
+            batch = to_batch(events)
+        except UnicodeEncodeError:
+            bad += [_not_storable(event) for event in events if not _is_storable(event)]
+            batch = to_batch([event for event in events if _is_storable(event)])
+        starts = self.cut_at_snapshots and bool(events) and events[0].event == "snapshot"
+        self._write(key, batch, starts)
+        self._write(None, to_bad_batch(bad), False)
+
+    def _write(self, key: Key, batch: Batch, starts: bool) -> None:
+        import pyarrow as pa
+
+        if batch.num_rows == 0:
+            return
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+            stream.write_batch(batch)
+        begin = self.file.seek(0, 2)
+        self.file.write(sink.getvalue())
+        pieces = self.pieces.setdefault(key, [])
+        pieces.append(_Piece(begin, self.file.tell(), batch.num_rows, starts or not pieces))
+
+    def _read(self, piece: _Piece) -> Any:
+        import pyarrow as pa
+
+        self.file.seek(piece.begin)
+        return pa.ipc.open_stream(self.file.read(piece.end - piece.begin)).read_all()
+
+
+def _is_storable(event: Event) -> bool:
+    try:
+        to_batch([event])
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _not_storable(event: Event) -> BadLine:
+    return BadLine(event.line, "half a character (a lone surrogate) in a name or a text, which Parquet cannot hold")

@@ -1,0 +1,152 @@
+"""The JSON Schema of a trace's lines, made from the types that the reader reads with:
+
+    python -m routeproof.traces.schema > spec/trace.schema.json
+
+Each line by itself is an instance of it: the first is a header, any other an event. What it cannot say is what a filter
+means (an operator that is unknown, a filter that matches nothing), that `seq` rises, and that no key is given twice.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from routeproof.model.filters import DIALECTS, reading
+from routeproof.model.filters.event_set import EVENT_NUMBER
+from routeproof.traces.fields import Name, OptionalName
+from routeproof.traces.format import EVENTS, LINKS, Event
+from routeproof.traces.format import NEEDS as EVENT_NEEDS
+from routeproof.traces.messages import MANY
+from routeproof.traces.messages import NEEDS as MESSAGE_NEEDS
+from routeproof.traces.tables import TablesLine
+
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+FILTER: Schema = {
+    "description": "Predicates, all of which must hold, or the numbers of the events that match.",
+    "anyOf": [
+        {"type": "array", "items": {"$ref": "#/$defs/Predicate"}, "maxItems": reading.PREDICATES},
+        {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": EVENT_NUMBER}, "minItems": 1},
+    ],
+}
+ATTRIBUTE: Schema = {"type": "string", "minLength": 1, "maxLength": reading.NAME_LENGTH}
+PREDICATE: Schema = {
+    "description": "[attribute, operator, constant] or [attribute, operator].",
+    "type": "array",
+    "prefixItems": [
+        ATTRIBUTE,
+        {"type": "string"},
+        {"type": ["string", "boolean", "number"], "maxLength": reading.CONSTANT_LENGTH},
+    ],
+    "minItems": 2,
+    "maxItems": 3,
+}
+ATTRIBUTES: Schema = {
+    "description": "An event: its attributes and their values.",
+    "type": "object",
+    "propertyNames": ATTRIBUTE,
+    "additionalProperties": {"type": ["string", "boolean", "number"], "maxLength": reading.STRING_LENGTH},
+    "maxProperties": reading.ATTRIBUTES,
+}
+
+DESCRIPTIONS = {
+    "Header": "Line 1 of a trace.",
+    "Event": "Any other line: one thing that happened at one broker.",
+    "TraceMessage": "What was said.",
+    "PackedItem": "One subscription of a message that holds many.",
+    "TablesLine": "What a broker knows. A part that is left out is not told.",
+    "EntryLine": "An advertisement or a subscription, and the neighbour that it came from; none for a local client's.",
+}
+NAMES = {"TraceMessage": "Message", "PackedItem": "Item", "TablesLine": "Tables", "EntryLine": "Entry"}
+"""What the types are called in the schema."""
+
+
+class Header(Struct):
+    """The header, as `format.read_header` reads it. Further keys are its writer's."""
+
+    routeproof: Literal[1]
+    run: Name
+    protocol: Name
+    overlay: Annotated[tuple[tuple[Name, Name], ...], Meta(max_length=LINKS)]
+    policy: OptionalName = ""
+    dialect: Annotated[str, Meta(extra_json_schema={"enum": sorted(DIALECTS)})] = "strict"
+    observes: Annotated[tuple[Name, ...], Meta(max_length=len(EVENTS))] | UnsetType = UNSET
+
+
+def schema() -> Schema:
+    """The whole of it."""
+    types = (Header, Event, TablesLine)
+    _, found = msgspec.json.schema_components(types, schema_hook=_of_the_reader, ref_template="#/$defs/{name}")
+    definitions = {NAMES.get(name, name): _tidied(name, each) for name, each in found.items()}
+    definitions |= {"Filter": FILTER, "Predicate": PREDICATE, "Attributes": ATTRIBUTES}
+    event, message = definitions["Event"], definitions["Message"]
+    event["allOf"] = [
+        *_needed("event", EVENT_NEEDS, {"peer": {"minLength": 1}, "message": {"type": "object"}}),
+        {"if": _is("event", "note"), "else": {"properties": {"message": _taken(event, "message")}}},
+        {"if": _is("event", "snapshot"), "then": {"properties": {"tables": _taken(event, "tables")}}},
+    ]
+    with_filters = {"properties": {"items": {"items": {"required": ["filter"]}}}}
+    message["allOf"] = [
+        *_needed("kind", MESSAGE_NEEDS, {"id": {"minLength": 1}}),
+        {"if": _is("kind", *MANY), "then": {"properties": {"items": _taken(message, "items")}}},
+        {"if": _is("kind", "subscribe-many"), "then": with_filters},
+    ]
+    return {
+        "$schema": DIALECT,
+        "title": "A line of a routeproof trace",
+        "if": {"type": "object", "required": ["routeproof"]},
+        "then": {"$ref": "#/$defs/Header"},
+        "else": {"$ref": "#/$defs/Event"},
+        "$defs": {name: definitions[name] for name in sorted(definitions)},
+    }
+
+
+def _of_the_reader(_: type) -> Schema:
+    """For fields that no writer writes; `_tidied` drops them."""
+    return {"not": {}}
+
+
+def _tidied(name: str, definition: Schema) -> Schema:
+    text = json.dumps(definition)
+    for old, new in NAMES.items():
+        text = text.replace(f'"#/$defs/{old}"', f'"#/$defs/{new}"')
+    tidy: Schema = json.loads(text)
+    properties = {key: each for key, each in tidy["properties"].items() if key.strip()}
+    tidy.pop("title")
+    return {**tidy, "description": DESCRIPTIONS[name], "properties": properties}
+
+
+def _needed(by: str, needs: Mapping[str, tuple[str, ...]], filled: Schema) -> list[Schema]:
+    """What events or messages of some kinds must have, and not empty."""
+    rules = []
+    for keys in dict.fromkeys(needs.values()):
+        kinds = [kind for kind, needed in needs.items() if needed == keys]
+        properties = {key: filled[key] for key in keys if key in filled}
+        rules.append({"if": _is(by, *kinds), "then": {"required": list(keys), "properties": properties}})
+    return rules
+
+
+def _is(key: str, *values: str) -> Schema:
+    return {"required": [key], "properties": {key: {"enum": list(values)}}}
+
+
+def _taken(definition: Schema, key: str) -> Schema:
+    """A property that is read for some kinds only: what it must be there, which the rest need not care about."""
+    taken: Schema = definition["properties"][key]
+    definition["properties"][key] = {}
+    return taken
+
+
+def main() -> None:
+    sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
