@@ -6,6 +6,7 @@ Three values: holds, fails, unknown. A limit that was reached is never "holds", 
 from __future__ import annotations
 
 import builtins
+from pathlib import Path
 from typing import Literal
 
 from attrs import Factory, frozen
@@ -25,6 +26,8 @@ class Finding:
     """Labels of the actions from the initial state: a replay token."""
     why: str = ""
     """What is wrong at the end of the run."""
+    trace: Path | None = None
+    """Where the run is written. Only the fuzzer says: nobody else knows the instance that it drew."""
 
     @builtins.property  # `property` is a field here
     def failed(self) -> bool:

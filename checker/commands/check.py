@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from pathlib import Path
@@ -108,16 +107,10 @@ def _written(run: Run, directory: Path | None) -> dict[tuple[str, str, str], Pat
     written: dict[tuple[str, str, str], Path] = {}
     for outcome in run.outcomes:
         for finding in outcome.with_status(*wanted):
-            path = _written_by_fuzzer(finding) or _write(outcome.job, finding, directory or FOUND)
+            path = finding.trace or _write(outcome.job, finding, directory or FOUND)
             if path is not None:
                 written[outcome.job.name, outcome.job.policy, finding.property] = path
     return written
-
-
-def _written_by_fuzzer(finding: Finding) -> Path | None:
-    """It writes its own, since only it knows the instance that it drew, and ends its reason with where that is."""
-    there = re.search(r"\((?:trace|regression): (.+)\)$", finding.why)
-    return Path(there[1]) if there else None
 
 
 def _write(job: Job, finding: Finding, directory: Path) -> Path | None:

@@ -107,8 +107,8 @@ def _policies(instance: Instance | None, policy: str | None, mutant: str | None)
 def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Path | None) -> dict[str, Finding]:
     """What fails, each with a run that is small and, where a directory is given, written down."""
     if kept is not None:
-        id, why = kept.violation.property.id, f"{kept.violation.why} (regression: {kept.path})"
-        return {id: Finding(id, "always", "fails", 1, kept.violation.run, why)}
+        id, why = kept.violation.property.id, kept.violation.why
+        return {id: Finding(id, "always", "fails", 1, kept.violation.run, why, kept.path)}
     shown: dict[str, Finding] = {}
     for violation in (campaign.violation, *campaign.noted.values()):
         if violation is not None:
@@ -118,8 +118,7 @@ def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Pat
             if drawn:
                 where, finding = shrink(where, finding)
             if traces is not None:
-                path = write_counterexample(where, finding, traces)
-                finding = evolve(finding, why=f"{finding.why} (trace: {path})")
+                finding = evolve(finding, trace=write_counterexample(where, finding, traces))
             shown[p.id] = finding
     return shown
 

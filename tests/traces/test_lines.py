@@ -40,6 +40,7 @@ def test_the_same_events() -> None:
     block = to_bytes(*EVERY_KIND)
     found = read_block(block, 2, STRICT)
     assert found == [by_reference(line, at) for at, line in enumerate(block.splitlines(), 2)]
+    assert not any(one != two for one, two in zip(found, read_block(block, 99, STRICT), strict=True))
     assert [event.line for event in found if isinstance(event, Event)] == list(range(2, 2 + len(EVERY_KIND)))
 
 
