@@ -12,7 +12,6 @@ That the neighbours are those in a tree (RTE-1) is for whoever connects brokers 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from routeproof.impl.candidates import Candidates
 from routeproof.impl.counters import Counters
@@ -37,8 +36,6 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables, by_id
-
-T = TypeVar("T", bound=Advertisement | Subscription)
 
 
 class Broker:

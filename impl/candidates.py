@@ -41,7 +41,7 @@ class Candidates:
 
     def advertise(self, advertised: Profile, intersecting: Iterable[Entry]) -> None:
         """RTE-4: what was waiting is drawn. Where a wider advertisement came before, nothing was."""
-        waiting = not self._advertisements
+        waiting = next(self._advertised.covering(advertised), None) is None
         self._learn(advertised)
         if waiting:
             for entry in intersecting:

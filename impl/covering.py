@@ -102,8 +102,8 @@ class Covering:
     Only roots are indexed: what any group covers, a root covers too. A newcomer with a coverer goes below it without
     further ado, and one without takes in what it covers of the roots: of all under `active` (COV-4); under `lazy` only
     of those that were not sent before, as the others stay, nested or not (COV-6). When a quenched group goes, its
-    parent takes over its children. When a root goes, its children look for another coverer, and no one else need:
-    so a withdrawal costs, on average, about one look-up for each group, however many it covers.
+    parent takes over its children. When a root goes, its children look for another coverer, and no one else need. A
+    group is the child of one other only, so that a withdrawal costs, on average over all groups, less than one look-up.
 
     Every forest that has all this gives the same answers, so that it does not matter which coverer is a group's parent.
     """

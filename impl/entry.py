@@ -29,7 +29,7 @@ class Entry:
 
 
 class Roster(list[Entry]):
-    """Entries with one filter. Most rosters have one entry; where many share a filter, none is looked for one by one."""
+    """Entries with one filter. Most have one entry; where many share a filter, none is looked for one by one."""
 
     __slots__ = ()
 

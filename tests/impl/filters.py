@@ -19,7 +19,7 @@ from routeproof.model.filters import (
 )
 from routeproof.model.filters.number_set import all_but, only
 from routeproof.model.filters.string_set import ALL_STRINGS
-from routeproof.model.filters.value_set import BOOLEANS, ValueSet
+from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
 
 LAST = chr(sys.maxunicode)
 LONG = "long" * 10
@@ -52,7 +52,9 @@ ATTRIBUTES = ("x", "y", "z")
 
 
 def _not_equal(operator: str, constant: Value | None) -> ValueSet:
-    """A dialect in which `!=` holds of what is missing, too."""
+    """A dialect in which `!=` holds of what has another type or is missing, too."""
+    if operator == "present":
+        return PRESENT
     if isinstance(constant, str | bool) or constant is None:
         raise FilterError("a number is expected")
     if operator == "=":
@@ -68,7 +70,7 @@ _strict = st.one_of(
     st.tuples(st.sampled_from(("=", "!=")), st.booleans()),
     st.sampled_from((("present",), ("integer",))),
 )
-_negating = st.tuples(st.sampled_from(("=", "!=")), st.sampled_from(NUMBERS))
+_negating = st.one_of(st.tuples(st.sampled_from(("=", "!=")), st.sampled_from(NUMBERS)), st.just(("present",)))
 
 
 def _parsed(dialect: PredicateDialect, raw: list[tuple[str, tuple[object, ...]]]) -> PredicateFilter | None:
@@ -87,6 +89,16 @@ def _filters(dialect: PredicateDialect, conditions: st.SearchStrategy[tuple[obje
 def predicate_filters() -> st.SearchStrategy[Filter]:
     strict = _filters(STRICT, _strict)
     return st.one_of(strict, strict, strict, _filters(NEGATING, _negating))
+
+
+def single_conditions() -> list[Filter]:
+    """Every condition there is here, each as a filter of its own; and two together that no single one is like."""
+    conditions: list[list[object]] = [["present"], ["integer"], ["=", True], ["!=", True]]
+    conditions += [[operator, number] for operator in NUMBER_OPERATORS for number in NUMBERS]
+    conditions += [[operator, word] for operator in STRING_OPERATORS for word in WORDS]
+    parsed = [_parsed(STRICT, [("x", tuple(condition))]) for condition in conditions]
+    parsed += [_parsed(NEGATING, [("x", ("!=", 1))]), _parsed(NEGATING, [("x", ("!=", 1)), ("x", ("present",))])]
+    return list(dict.fromkeys(each for each in parsed if each is not None))
 
 
 def event_sets() -> st.SearchStrategy[Filter]:

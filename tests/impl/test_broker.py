@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from random import Random
+
 import pytest
 
+from routeproof.impl import profile
 from routeproof.impl.broker import Broker
 from routeproof.model.filters import STRICT, EventSet
+from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
@@ -138,6 +143,37 @@ def test_withdrawn_advertisements_take_what_only_they_drew() -> None:
     broker = told("none", (2, Advertise(A)), (2, Advertise(more)), *((LOCAL, Subscribe(s)) for s in (WIDE, NARROW)))
     assert broker.receive(2, Unadvertise(A)) == [(3, Unadvertise(A)), (2, Unsubscribe(NARROW))]
     assert broker.receive(2, Unadvertise(more)) == [(3, Unadvertise(more)), (2, Unsubscribe(WIDE))]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_was_withdrawn_leaves_nothing_behind(policy: str) -> None:
+    """Whatever goes goes while others are there that it drew, was drawn by, covered, or was covered by."""
+    before, broker, random = known_profiles(), Broker(1, (2, 3), policy), Random(1)
+    for n in random.sample(range(300), 300):
+        raw: list[object] = [["x", ">", n // 3], ["y", "=" if n % 3 else ">", n % 7]]
+        item = Subscription(n, f"s{n}", STRICT.parse(raw))
+        if n % 10 == 0:
+            broker.receive(2 + n % 3 % 2, Advertise(Advertisement(n, f"a{n}", item.filter)))
+        broker.receive(n % 4 if n % 4 != 1 else LOCAL, Subscribe(item))
+    del item
+    advs, subs = broker.tables().advs, broker.tables().subs
+    withdraw(broker, random, *subs[::2])
+    withdraw(broker, random, *advs[::2])
+    withdraw(broker, random, *subs[1::2])
+    assert known_profiles() == before + len({adv.filter for adv, _ in advs[1::2]})
+    withdraw(broker, random, *advs[1::2])
+    assert known_profiles() == before
+    assert broker.tables() == Tables()
+
+
+def withdraw(broker: Broker, random: Random, *entries: tuple[Advertisement | Subscription, Node]) -> None:
+    for item, source in random.sample(entries, len(entries)):
+        broker.receive(source, Unsubscribe(item) if isinstance(item, Subscription) else Unadvertise(item))
+
+
+def known_profiles() -> int:
+    gc.collect()
+    return len(profile._PROFILES)
 
 
 def test_what_cannot_be_is_refused() -> None:

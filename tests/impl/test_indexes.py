@@ -27,7 +27,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL
-from tests.impl.filters import event_sets, predicate_filters, tables
+from tests.impl.filters import event_sets, predicate_filters, single_conditions, tables
 
 quick = settings(derandomize=True, max_examples=300, deadline=None)
 
@@ -59,6 +59,18 @@ def test_an_index_finds_what_asking_everyone_finds(drawn: tuple[list[Filter], Ev
             index.remove(profile)
             covered.remove(profile)
             present.remove(profile)
+
+
+def test_every_condition_finds_every_other() -> None:
+    profiles = [profile_of(each) for each in single_conditions()]
+    index, covered = FilterIndex(), CoveredIndex()
+    for profile in profiles:
+        index.add(profile)
+        covered.add(profile)
+    for asked in profiles:
+        assert same(index.covering(asked), [p for p in profiles if p.filter.covers(asked.filter)])
+        assert same(index.overlapping(asked), [p for p in profiles if p.filter.overlaps(asked.filter)])
+        assert same(covered.covered(asked), [p for p in profiles if asked.filter.covers(p.filter)])
 
 
 def same(found: Iterable[Profile], expected: Sequence[Profile]) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 
 from routeproof.impl.profile import profile_of, spans_of
 from routeproof.impl.sketch import encloses, meets
-from routeproof.model.filters import STRICT, Event, EventSet, Filter
-from tests.impl.filters import LONG, predicate_filters, tables
+from routeproof.model.filters import STRICT, Attributes, Event, EventSet, Filter
+from routeproof.model.filters.attributes import exact
+from tests.impl.filters import LONG, NUMBERS, WORDS, predicate_filters, single_conditions, tables
 
 many = settings(derandomize=True, max_examples=1500, deadline=None)
 
@@ -28,6 +31,24 @@ def test_what_a_sketch_says_of_two_filters_is_true(one: Filter, other: Filter) -
 @given(predicate_filters(), tables())
 def test_what_a_sketch_says_of_an_event_is_true(asked: Filter, event: Event) -> None:
     assert encloses(profile_of(asked).sketch, spans_of(event)) in (None, asked.matches(event))
+
+
+def test_what_a_sketch_says_of_any_two_conditions_is_true() -> None:
+    filters = single_conditions()
+    for one, other in product(filters, filters):
+        mine, theirs = profile_of(one), profile_of(other)
+        assert encloses(mine.sketch, theirs.sketch.spans) in (None, one.covers(other)), (str(one), str(other))
+        assert meets(mine.sketch, theirs.sketch) in (None, one.overlaps(other)), (str(one), str(other))
+
+
+def test_values_stand_on_the_line_in_order() -> None:
+    """Each kind in its own order, rounded but never swapped, and apart from the other kinds."""
+    points: list[int] = []
+    for values in ((False, True), sorted(map(exact, NUMBERS)), sorted(WORDS)):
+        of_kind = [spans_of(Attributes.of({"x": value}))["x"].lo for value in values]
+        assert of_kind == sorted(of_kind)
+        assert points[-1:] < of_kind[:1]
+        points += of_kind
 
 
 @pytest.mark.parametrize(
