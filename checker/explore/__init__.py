@@ -4,6 +4,7 @@
     >>> from routeproof.checker.instances import find
     >>> from routeproof.model.protocols import world
     >>> explore(world(find("tiny"), "active")).states
+    149
 
 Reading order: `questions` (components and memoised answers), `columns` and `keyindex` (a state as one 64-bit key),
 `expand` (a chunk of states to its successors), `judge` (properties on columns), `graph` (runs and cycles), `search`

@@ -48,7 +48,9 @@ def test_partial_order_changes_no_verdict(name: str, policy: str) -> None:
 def test_reductions_lose_no_violation(mutant: str, reduction: str) -> None:
     """What the full search finds in a broken broker, the reduced one finds too; and its runs are real."""
     if reduction == "por" and MUTANTS[mutant].make.may_refuse:
-        return  # refused with a reason: test_limits
+        with pytest.raises(UsageError, match="refuse nothing"):
+            explore(world(find("line3"), MUTANTS[mutant].policies[0], mutant), reduction=("por",))
+        return
     for name in ("line3", "cross3", "star4", "unadv3", "equal3", "wide3"):
         asked = world(find(name), MUTANTS[mutant].policies[0], mutant)
         full = explore(asked, max_states=70_000)
