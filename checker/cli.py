@@ -28,7 +28,7 @@ from routeproof.traces import TraceError
 COMMANDS = {
     "check": "hold instances to the properties, in every reachable state or by fuzzing",
     "list": "name what there is: protocols, properties, rules, instances, mutants, claims, workloads",
-    "run": "simulate the reference implementation under a workload: metrics, plots and a trace",
+    "run": "run the reference implementation under a workload, simulated or on TCP",
     "validate": "judge a recorded run of any broker against the model",
     "show": "print a counterexample step by step, or as a diagram",
     "shrink": "make a counterexample minimal",

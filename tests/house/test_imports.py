@@ -39,7 +39,10 @@ OTHER_ROOMS = {
 }
 
 # The modules of `checker` that are asked for a run of the reference implementation.
-RUNS_IMPL = frozenset({"routeproof.checker.commands.run", "routeproof.checker.commands.list"})
+RUNS_IMPL = frozenset(
+    f"routeproof.checker.commands.{name}"
+    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "run_words")
+)
 
 
 def violations(

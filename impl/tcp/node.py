@@ -1,0 +1,294 @@
+"""The node: one broker, its links to its neighbours and to its clients, on one event loop.
+
+It handles one message at a time, and takes turns among those who said something. Reading never stops; that no queue
+grows without bound is the windows' doing (`link`), and that nothing is handled whose outcome has no room:
+
+    a message from a neighbour is handled while fewer than `high_water` messages wait for each *other* peer,
+    a client's operation while that is so of all peers
+
+so a slow broker slows down those before it, hop by hop, up to the clients. No brokers wait for each other in a circle:
+a message over X -> B waits only for room on links B -> Y with Y other than X, those for Y -> Z with Z other than B, and
+so on. That is a path which never turns back, and in a tree (RTE-1) it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from time import monotonic, monotonic_ns
+from typing import cast
+
+from routeproof.impl.broker import Broker
+from routeproof.impl.recording import Recorder, Trace
+from routeproof.impl.simulator import Simulator
+from routeproof.impl.tcp.codec import Codec, encode
+from routeproof.impl.tcp.connection import Connection
+from routeproof.impl.tcp.dialer import Address, Dialer
+from routeproof.impl.tcp.frames import Body, Refusal, frame
+from routeproof.impl.tcp.greeting import Greeting, read_hello, welcome
+from routeproof.impl.tcp.link import Link
+from routeproof.impl.tcp.log import Log
+from routeproof.impl.tcp.peer import Peer
+from routeproof.impl.tcp.setting import Setting
+from routeproof.model.filters import dialect
+from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe
+from routeproof.model.overlay import LOCAL, Node
+
+TURN = 64
+"""Steps before sockets are looked at again."""
+
+WATCH = 1.0
+"""Seconds between two looks at clients that take nothing."""
+
+
+class BrokerNode:
+    """`failed` is told of what it cannot go on after: nothing that a peer says is such a thing."""
+
+    def __init__(
+        self, setting: Setting, trace: Trace, name: Callable[[Node], str], log: Log, failed: Callable[[Exception], None]
+    ) -> None:
+        self.setting = setting
+        self.broker_core = Broker(setting.node, setting.neighbours, setting.policy)
+        self.now = 0
+        self.steps = 0
+        self.refused = 0
+        """Connections that were closed for what came over them."""
+        self.undelivered = 0
+        """Deliveries whose client is not there any more."""
+        self.links = {n: self._peer(name(n), n) for n in setting.neighbours}
+        self.clients: dict[str, Peer[Message]] = {}
+        self._codec = Codec(dialect(setting.dialect))
+        self._recorder = Recorder(trace, name, setting.snapshots)
+        self._log = log
+        self._failed = failed
+        self._sources: deque[tuple[Node, Peer[Message]]] = deque(self.links.items())
+        """Who may have said something, in the order of turns."""
+        self._homes: dict[str, Peer[Message]] = {}
+        """The client that brought each subscription."""
+        self._strangers: set[Connection] = set()
+        self._known: dict[Connection, Peer[Message]] = {}
+        self._server: asyncio.Server | None = None
+        self._dialers: list[asyncio.Task[None]] = []
+        self._watch: asyncio.TimerHandle | None = None
+        self._awake = False
+        self._finished = False
+
+    def _peer(self, name: str, node: Node) -> Peer[Message]:
+        limits = self.setting.limits
+        decode = self._from_client if node == LOCAL else self._from_neighbour
+        return Peer(name, Link(limits.window), decode, limits.frame)
+
+    def _from_client(self, raw: object) -> Message:
+        return self._codec.from_client(raw)
+
+    def _from_neighbour(self, raw: object) -> Message:
+        return self._codec.from_neighbour(raw)
+
+    # -- beginning and end ---------------------------------------------------------------------------------------------
+
+    async def listen(self) -> int:
+        """The port is the system's choice."""
+        loop = asyncio.get_running_loop()
+        patience = self.setting.limits.patience
+        self._server = await loop.create_server(lambda: Connection(self, patience), self.setting.host, 0)
+        self._watch = loop.call_later(WATCH, self._look_at_clients, {})
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    def dial(self, addresses: Mapping[Node, Address]) -> None:
+        """Of two neighbours the one with the higher number connects."""
+        here = self.setting.node
+        for node, address in addresses.items():
+            dialer = Dialer(
+                self.links[node],
+                address,
+                self.setting.token,
+                Greeting(to=node, node=here),
+                self.setting.limits.patience,
+                self._wake,
+                lambda reason, peer=self.links[node]: self._note_lost(peer.name, reason),  # type: ignore[misc]
+            )
+            self._dialers.append(asyncio.create_task(dialer.run()))
+
+    def finish(self) -> None:
+        """What is still to come is of no interest, nor that others go."""
+        self._finished = True
+
+    async def close(self) -> None:
+        self.finish()
+        if self._watch is not None:
+            self._watch.cancel()
+        for task in self._dialers:
+            task.cancel()
+        await asyncio.gather(*self._dialers, return_exceptions=True)
+        open_ones = [*self._strangers, *self._known]
+        for connection in open_ones:
+            connection.close()
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+        await asyncio.gather(*(connection.over for connection in open_ones))
+
+    # -- what connections tell (the other side connected) --------------------------------------------------------------
+
+    def opened(self, connection: Connection) -> None:
+        self._strangers.add(connection)
+        if len(self._strangers) > self.setting.limits.strangers:
+            connection.close(f"{self.setting.limits.strangers} others have not said who they are")
+
+    def said(self, connection: Connection, body: Body) -> None:
+        peer = self._known.get(connection)
+        if peer is None:
+            self._greet(connection, read_hello(body, self.setting.token))
+        else:
+            peer.said(body)
+            self._wake()
+
+    def writable(self, connection: Connection) -> None:
+        if connection in self._known:
+            self._known[connection].flush()
+
+    def lost(self, connection: Connection, reason: str) -> None:
+        self._strangers.discard(connection)
+        peer = self._known.pop(connection, None)
+        if peer is None:
+            self._note_lost(connection.other_end, reason or "gone before it said who it is")
+        else:
+            peer.detach(connection)
+            self._note_lost(f"{peer.name} at {connection.other_end}", reason)
+
+    def _greet(self, connection: Connection, greeting: Greeting) -> None:
+        if greeting.to != self.setting.node:
+            raise Refusal(f"looks for broker {greeting.to}; this is {self.setting.node}")
+        peer = self._client(greeting.client) if greeting.node == LOCAL else self._neighbour(greeting.node)
+        self._strangers.discard(connection)
+        self._known[connection] = peer
+        peer.attach(connection)
+        connection.write(frame(welcome(self.setting.node)))
+        peer.flush()
+
+    def _neighbour(self, node: Node) -> Peer[Message]:
+        if node not in self.links:
+            raise Refusal(f"says that it is broker {node}, which is no neighbour")
+        if node < self.setting.node:
+            raise Refusal(f"says that it is broker {node}, which does not connect: the higher number does")
+        return self.links[node]
+
+    def _client(self, name: str) -> Peer[Message]:
+        client = self.clients.get(name)
+        if client is None:
+            if len(self.clients) >= self.setting.limits.clients:
+                raise Refusal(f"one client more than {self.setting.limits.clients}")
+            client = self.clients[name] = self._peer(f"client {name}", LOCAL)
+            self._sources.append((LOCAL, client))
+        return client
+
+    def _note_lost(self, who: str, reason: str) -> None:
+        """That a peer went is no news: it comes again, or whoever runs the overlay sees that its process is gone."""
+        if reason and not self._finished:
+            self.refused += 1
+            self._log(f"closed the connection with {who}: {reason}")
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+
+    def broker(self, node: Node) -> Broker:
+        """For whoever records."""
+        return self.broker_core
+
+    def _wake(self) -> None:
+        if not self._awake:
+            self._awake = True
+            asyncio.get_running_loop().call_soon(self._work)
+
+    def _work(self) -> None:
+        self._awake = False
+        if self._finished:
+            return
+        try:
+            for _ in range(TURN):
+                if not self._turn():
+                    break
+            else:
+                self._wake()
+        except Exception as error:  # noqa: BLE001 - a defect of ours; the loop would log it and go on
+            self._finished = True
+            self._failed(error)
+            return
+        for _, peer in self._sources:
+            peer.flush()
+
+    def _turn(self) -> bool:
+        """Let the next one who may speak say one thing."""
+        full = [peer for _, peer in self._sources if peer.link.waiting >= self.setting.limits.high_water]
+        for _ in range(len(self._sources)):
+            source = self._sources[0]
+            self._sources.rotate(-1)
+            if source[1].link.queue and not self._blocked(source, full):
+                self._step(*source)
+                return True
+        return False
+
+    @staticmethod
+    def _blocked(source: tuple[Node, Peer[Message]], full: list[Peer[Message]]) -> bool:
+        node, peer = source
+        return any(other is not peer or node == LOCAL for other in full)
+
+    def _step(self, sender: Node, peer: Peer[Message]) -> None:
+        message = peer.link.queue.popleft()
+        began = monotonic_ns()
+        sends = self.broker_core.receive(sender, message)
+        self.now = monotonic_ns()
+        # A recorder asks who drives the brokers for the time and for a broker's tables, and for nothing else.
+        self._recorder.handled(cast(Simulator, self), self.setting.node, sender, message, began, sends)
+        if sender == LOCAL and isinstance(message, Subscribe):
+            self._homes[message.subscription.id] = peer
+        if sender == LOCAL and isinstance(message, Unsubscribe):
+            self._homes.pop(message.subscription.id, None)
+        last: Message | None = None
+        text = b""
+        for to, sent in sends:
+            if sent is not last:  # a publication goes to several neighbours as it is
+                last, text = sent, encode(sent)
+            if isinstance(sent, Deliver):
+                self._deliver(sent, text)
+            else:
+                self.links[to].send(text)
+        peer.link.handled += 1
+        self.steps += 1
+
+    def _deliver(self, sent: Deliver, text: bytes) -> None:
+        home = self._homes.get(sent.subscription.id)
+        if home is None:
+            self.undelivered += 1
+        else:
+            home.send(text)
+
+    # -- clients that take nothing -------------------------------------------------------------------------------------
+
+    def _look_at_clients(self, stuck: dict[str, tuple[int, float]]) -> None:
+        """`stuck`: of those with a full link, what they had taken, and since when it is no more."""
+        now = monotonic()
+        still: dict[str, tuple[int, float]] = {}
+        for name, client in list(self.clients.items()):
+            if client.link.waiting >= self.setting.limits.high_water:
+                taken = client.link.acknowledged
+                before = stuck.get(name)
+                since = before[1] if before is not None and before[0] == taken else now
+                still[name] = (taken, since)
+                if now - since >= self.setting.limits.stall:
+                    self._drop(name, client)
+        self._watch = asyncio.get_running_loop().call_later(WATCH, self._look_at_clients, still)
+
+    def _drop(self, name: str, client: Peer[Message]) -> None:
+        reason = f"took nothing for {self.setting.limits.stall:g} s"
+        del self.clients[name]
+        self._sources.remove((LOCAL, client))
+        self._homes = {id: home for id, home in self._homes.items() if home is not client}
+        self.undelivered += client.link.waiting
+        if client.connection is not None:
+            client.connection.close(reason)
+        else:
+            self.refused += 1
+            self._log(f"forgot {client.name}: {reason}")
+        self._wake()

@@ -1,0 +1,285 @@
+"""Overlays that run: nodes of this process on real sockets, a proxy that cuts connections, and what to say to them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from routeproof.checker.cli import main
+from routeproof.impl.recording import OBSERVES
+from routeproof.impl.simulator import Operation
+from routeproof.impl.tcp.dialer import Address
+from routeproof.impl.tcp.frames import Body, frame, read_frame
+from routeproof.impl.tcp.greeting import Greeting, hello
+from routeproof.impl.tcp.log import one_line
+from routeproof.impl.tcp.node import BrokerNode
+from routeproof.impl.tcp.process import counts
+from routeproof.impl.tcp.processes import Route, directly
+from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
+from routeproof.impl.workloads.workload import Ids
+from routeproof.model.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
+from routeproof.model.overlay import Node, Overlay
+from routeproof.traces import TraceWriter, broker_name
+
+T = TypeVar("T")
+
+TOKEN = "the token of the run"
+
+TOO_EARLY = "gone before it said who it is"
+
+TREE = Overlay.of([(1, 2), (2, 3), (2, 4), (4, 5)])
+
+
+# -- workloads ---------------------------------------------------------------------------------------------------------
+
+
+def mixed(overlay: Overlay, many: int, seed: int = 0) -> list[Operation]:
+    """A few advertisements, subscriptions that cover each other, publications, and withdrawals of all kinds."""
+    random, ids = Random(seed), Ids()
+    said: list[tuple[Node, Message]] = []
+    advertised = [(random.choice(overlay.brokers), ids.advertisement([["x", ">=", 0]])) for _ in range(3)]
+    said += [(broker, Advertise(advertisement)) for broker, advertisement in advertised]
+    subscribed = []
+    for _ in range(many):
+        match random.choice(("subscribe", "subscribe", "publish", "publish", "publish", "unsubscribe")):
+            case "subscribe":
+                low = random.randrange(10)
+                wanted = ids.subscription([["x", ">=", low], ["x", "<=", low + random.randrange(10)]])
+                subscribed.append((random.choice(overlay.brokers), wanted))
+                said.append((subscribed[-1][0], Subscribe(wanted)))
+            case "publish":
+                broker, advertisement = random.choice(advertised)
+                said.append((broker, Publish(ids.publication(advertisement, {"x": random.randrange(20)}))))
+            case _ if subscribed:
+                broker, wanted = subscribed.pop(random.randrange(len(subscribed)))
+                said.append((broker, Unsubscribe(wanted)))
+    broker, advertisement = advertised[0]
+    said.append((broker, Unadvertise(advertisement)))
+    return [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
+
+
+def flood(overlay: Overlay, many: int) -> list[Operation]:
+    """Everybody wants everything, and the brokers publish in turn. All subscriptions are in place before."""
+    ids = Ids()
+    advertised = [(broker, ids.advertisement([])) for broker in overlay.brokers]
+    said: list[tuple[Node, Message]] = [(broker, Advertise(advertisement)) for broker, advertisement in advertised]
+    said += [(broker, Subscribe(ids.subscription([]))) for broker in overlay.brokers]
+    operations = [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
+    for n in range(many):
+        broker, advertisement = advertised[n % len(advertised)]
+        operations.append(Operation(10**10 + n, broker, Publish(ids.publication(advertisement, {"n": n}))))
+    return operations
+
+
+# -- nodes of this process ---------------------------------------------------------------------------------------------
+
+
+@define(eq=False)
+class Local:
+    """What `Processes` is to a driver, without processes."""
+
+    overlay: Overlay
+    directory: Path
+    settings: dict[Node, Setting] = field(factory=dict)
+    addresses: dict[Node, Address] = field(factory=dict)
+    nodes: dict[Node, BrokerNode] = field(factory=dict)
+    logs: dict[Node, list[str]] = field(factory=dict)
+    failures: list[Exception] = field(factory=list)
+
+    async def ask(self, question: Body) -> dict[Node, Body]:
+        assert question == {"counts": True}
+        await asyncio.sleep(0)
+        if self.failures:
+            raise self.failures[0]
+        return {node: counts(broker) for node, broker in self.nodes.items()}
+
+    @property
+    def lines(self) -> list[str]:
+        """Of all logs."""
+        return [line for log in self.logs.values() for line in log]
+
+    @property
+    def complaints(self) -> list[str]:
+        """But for those of connections that were cut so early that nobody knows whose they were."""
+        return [line for line in self.lines if not line.endswith(TOO_EARLY)]
+
+
+@asynccontextmanager
+async def running(
+    overlay: Overlay,
+    directory: Path,
+    policy: str = "active",
+    *,
+    limits: Limits | None = None,
+    snapshots: int = 0,
+    route: Route = directly,
+) -> AsyncIterator[Local]:
+    local = Local(overlay, directory)
+    traces = []
+    settings = settings_for(overlay, directory, policy, limits=limits, snapshots=snapshots)
+    try:
+        for node, setting in settings.items():
+            local.settings[node] = setting
+            log = local.logs.setdefault(node, [])
+            traces.append(TraceWriter(setting.trace, "part"))
+            local.nodes[node] = BrokerNode(setting, traces[-1], broker_name, _to(log), local.failures.append)
+            local.addresses[node] = (LOOPBACK, await local.nodes[node].listen())
+        for node, broker in local.nodes.items():
+            lower = [other for other in overlay.neighbours(node) if other < node]
+            broker.dial({other: route(node, other, local.addresses[other]) for other in lower})
+        yield local
+    finally:
+        for broker in local.nodes.values():
+            broker.finish()
+        for broker in local.nodes.values():
+            await broker.close()
+        for trace in traces:
+            trace.close()
+
+
+def _to(log: list[str]) -> Callable[[str], None]:
+    return lambda text: log.append(one_line(text))
+
+
+def settings_for(
+    overlay: Overlay, directory: Path, policy: str, *, limits: Limits | None = None, snapshots: int = 0
+) -> dict[Node, Setting]:
+    return {
+        node: Setting(
+            node=node,
+            neighbours=overlay.neighbours(node),
+            policy=policy,
+            token=TOKEN,
+            trace=str(directory / f"{broker_name(node)}.jsonl"),
+            snapshots=snapshots,
+            limits=limits or Limits(),
+        )
+        for node in overlay.brokers
+    }
+
+
+def accepted(overlay: Overlay, directory: Path, policy: str = "active") -> bool:
+    """Are the traces of all brokers, put together, a run that the protocol allows?"""
+    joined = directory / "trace.jsonl"
+    with TraceWriter(joined, "run", policy=policy, overlay=overlay.edges, observes=(*OBSERVES, "snapshot")):
+        pass
+    with joined.open("ab") as whole:
+        for node in overlay.brokers:
+            with (directory / f"{broker_name(node)}.jsonl").open("rb") as part:
+                part.readline()
+                shutil.copyfileobj(part, whole)
+    return main(["validate", str(joined)]) == 0
+
+
+def within(work: Coroutine[Any, Any, T], seconds: float = 30.0) -> T:
+    """What comes of it. What hangs fails."""
+
+    async def timed() -> T:
+        async with asyncio.timeout(seconds):
+            return await work
+
+    return asyncio.run(timed())
+
+
+async def eventually(true: Callable[[], object], seconds: float = 10.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def connected(address: Address) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        yield reader, writer
+    finally:
+        with closing(writer):
+            writer.transport.abort()
+
+
+async def ended(reader: asyncio.StreamReader) -> None:
+    async with asyncio.timeout(5):
+        try:
+            while await reader.read(1000):
+                pass
+        except ConnectionError:
+            pass
+
+
+@asynccontextmanager
+async def client(
+    address: Address, node: Node, name: str = "me"
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """One that has said who it is and been welcomed."""
+    async with connected(address) as (reader, writer):
+        writer.write(frame(hello(TOKEN, Greeting(to=node, client=name))))
+        assert await read_frame(reader) == {"welcome": 1, "node": node}
+        yield reader, writer
+
+
+@define(eq=False)
+class Proxy:
+    """Between brokers, and between clients and brokers: it passes bytes on in pieces of any size, and can `cut` all
+    connections, in the middle of a frame or not."""
+
+    random: Random
+    cuts: int = 0
+    _tasks: set[asyncio.Task[None]] = field(factory=set)
+    _servers: list[asyncio.Server] = field(factory=list)
+    _writers: set[asyncio.StreamWriter] = field(factory=set)
+
+    def route(self, _near: Node, _far: Node, address: Address) -> Address:
+        listening = socket.create_server((LOOPBACK, 0))
+        self._do(self._serve(listening, address))
+        here: Address = listening.getsockname()
+        return here
+
+    async def _serve(self, listening: socket.socket, address: Address) -> None:
+        async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            far_reader, far_writer = await asyncio.open_connection(*address)
+            self._writers |= {writer, far_writer}
+            try:
+                await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer))
+            except (ConnectionError, asyncio.CancelledError):
+                pass
+            finally:
+                self._writers -= {writer, far_writer}
+                for each in (writer, far_writer):
+                    each.transport.abort()
+
+        self._servers.append(await asyncio.start_server(pass_on, sock=listening))
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(self.random.randint(1, 2000)):
+            writer.write(data)
+            await writer.drain()
+        raise ConnectionResetError
+
+    def cut(self) -> None:
+        self.cuts += len(self._writers) // 2
+        for writer in self._writers:
+            writer.transport.abort()
+
+    def _do(self, work: object) -> None:
+        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        self.cut()
+        await asyncio.gather(*self._tasks)
+        for server in self._servers:
+            server.close()
+            await server.wait_closed()
+        await asyncio.sleep(0.01)

@@ -1,0 +1,179 @@
+"""Messages on the wire: what is sent is what is read, but for ranks; what no broker or client may say is refused."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routeproof.impl.tcp.codec import Codec, Delivery, delivery, encode
+from routeproof.impl.tcp.frames import Body, Refusal
+from routeproof.impl.tcp.greeting import VERSION, Greeting, hello, read_hello, read_welcome, welcome
+from routeproof.model.filters import EVENTS, STRICT, Event, EventSet, Filter
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    Deliver,
+    Message,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
+
+CODEC = Codec(STRICT)
+
+IDS = st.text(min_size=1, max_size=20)
+FILTERS: st.SearchStrategy[Filter] = st.lists(
+    st.tuples(st.sampled_from("xyz"), st.just("="), st.integers() | st.text(max_size=9)),
+    max_size=3,
+    unique_by=lambda p: p[0],
+).map(STRICT.parse)
+EVENT = st.dictionaries(st.sampled_from("xyz"), st.integers() | st.booleans() | st.text(max_size=9), max_size=3).map(
+    STRICT.event
+)
+ADVERTISEMENTS = st.builds(Advertisement, st.just(0), IDS, FILTERS)
+SUBSCRIPTIONS = st.builds(Subscription, st.just(0), IDS, FILTERS)
+PUBLICATIONS = st.builds(Publication, st.just(0), IDS, IDS, EVENT)
+MANY = st.lists(SUBSCRIPTIONS, min_size=1, max_size=3).map(tuple)
+BY_CLIENTS: st.SearchStrategy[Message] = st.one_of(
+    st.builds(Advertise, ADVERTISEMENTS),
+    st.builds(Unadvertise, ADVERTISEMENTS),
+    st.builds(Subscribe, SUBSCRIPTIONS),
+    st.builds(Unsubscribe, SUBSCRIPTIONS),
+    st.builds(Publish, PUBLICATIONS),
+)
+PACKED: st.SearchStrategy[Message] = st.builds(PackedSubscribe, MANY) | st.builds(PackedUnsubscribe, MANY)
+
+
+@given(BY_CLIENTS)
+def test_what_clients_and_brokers_say(message: Message) -> None:
+    raw = json.loads(encode(message))
+    assert CODEC.from_client(raw) == message
+    assert CODEC.from_neighbour(raw) == message
+
+
+@given(PACKED)
+def test_what_only_brokers_say(message: Message) -> None:
+    raw = json.loads(encode(message))
+    assert CODEC.from_neighbour(raw) == message
+    with pytest.raises(Refusal, match="expected one of advertise"):
+        CODEC.from_client(raw)
+
+
+@given(PUBLICATIONS, SUBSCRIPTIONS)
+def test_what_clients_are_told(publication: Publication, subscription: Subscription) -> None:
+    raw = json.loads(encode(Deliver(publication, subscription)))
+    assert delivery(raw) == Delivery(publication.id, subscription.id)
+
+
+def test_event_numbers() -> None:
+    codec = Codec(EVENTS)
+    event: Event = 3
+    for message in (Subscribe(Subscription(0, "s", EventSet.of([1, 3]))), Publish(Publication(0, "p", "a", event))):
+        assert codec.from_client(json.loads(encode(message))) == message
+
+
+def test_ranks_stay_at_home() -> None:
+    read = CODEC.from_client(json.loads(encode(Subscribe(Subscription(17, "s", STRICT.parse([]))))))
+    assert read == Subscribe(Subscription(0, "s", STRICT.parse([])))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["kind", "id", "filter", "items", "of", "attributes", "to"]), inner)
+        ),
+        max_leaves=10,
+    ),
+    st.sampled_from(["advertise", "subscribe", "unsubscribe", "publish", "subscribe-many", "deliver", ""]),
+)
+def test_anything_else_is_refused_and_nothing_worse(raw: object, kind: str) -> None:
+    for row in (raw, {"id": "x", "of": "y", **raw, "kind": kind} if isinstance(raw, dict) else raw):
+        for read in (CODEC.from_neighbour, CODEC.from_client, delivery):
+            with suppress(Refusal):
+                read(row)
+
+
+BAD = [
+    ([], "expected an object"),
+    ({}, "the kind null"),
+    ({"kind": "subscribe-all", "id": "s", "filter": []}, 'the kind "subscribe-all"'),
+    ({"kind": ["subscribe"], "id": "s", "filter": []}, "the kind a list"),
+    ({"kind": "deliver", "id": "p"}, 'the kind "deliver"'),
+    ({"kind": "subscribe", "filter": []}, '"id": found null'),
+    ({"kind": "subscribe", "id": "", "filter": []}, '"id": found ""'),
+    ({"kind": "subscribe", "id": "s" * 201, "filter": []}, "expected a string of 1 to 200 characters"),
+    ({"kind": "subscribe", "id": "s"}, "a filter: found null"),
+    ({"kind": "subscribe", "id": "s", "filter": [["x", "~", 1]]}, "predicate 1"),
+    ({"kind": "subscribe", "id": "s", "filter": [["x", ">", 2], ["x", "<", 1]]}, "the filter matches nothing"),
+    ({"kind": "unsubscribe", "id": "s"}, "a filter: found null"),
+    ({"kind": "publish", "id": "p", "of": "a"}, "an event: found null"),
+    ({"kind": "publish", "id": "p", "of": "a", "attributes": {"x": 1e999}}, "expected a finite number"),
+    ({"kind": "publish", "id": "p", "of": "a", "event": 7}, "an event: found 7"),
+    ({"kind": "publish", "id": "p", "attributes": {}}, '"of": found null'),
+    ({"kind": "subscribe-many", "items": []}, '"items": found a list'),
+    ({"kind": "subscribe-many", "items": [7]}, "found 7; expected an object"),
+]
+
+
+@pytest.mark.parametrize(("raw", "reason"), BAD, ids=[reason for _, reason in BAD])
+def test_bad_messages(raw: object, reason: str) -> None:
+    with pytest.raises(Refusal, match=reason.replace("[", r"\[")):
+        CODEC.from_neighbour(raw)
+
+
+# -- greetings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("greeting", [Greeting(to=1, node=2), Greeting(to=3, client="me")])
+def test_a_greeting_says_who_it_is(greeting: Greeting) -> None:
+    assert read_hello(hello("token", greeting), "token") == greeting
+
+
+HELLO = hello("token", Greeting(to=1, node=2))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"hello": 2}, "version 2 of the protocol; expected 1"),
+        ({"hello": True}, "version true"),
+        ({"hello": None}, "version null"),
+        ({"run": "tokem"}, "the token of another run"),
+        ({"run": ""}, "the token of another run"),
+        ({"run": ["token"]}, "the token of another run"),
+        ({"run": "\ud800"}, "the token of another run"),
+        ({"node": 0}, '"node": found 0'),
+        ({"node": -1}, '"node": found -1'),
+        ({"node": "2"}, '"node": found "2"'),
+        ({"node": True}, '"node": found true'),
+        ({"to": None}, '"to": found null'),
+    ],
+)
+def test_bad_greetings(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(Refusal, match=reason):
+        read_hello({**HELLO, **change}, "token")
+
+
+def test_no_greeting() -> None:
+    for body in ({}, {"n": 1, "m": {}}):
+        with pytest.raises(Refusal, match="no hello"):
+            read_hello(body, "token")
+    with pytest.raises(Refusal, match='"client": found null'):
+        read_hello({key: HELLO[key] for key in ("hello", "run", "to")}, "token")
+
+
+def test_a_welcome_is_of_the_broker_that_was_looked_for() -> None:
+    read_welcome(welcome(3), 3)
+    others: list[Body] = [welcome(4), {"welcome": VERSION + 1, "node": 3}, {}, {"n": 1}]
+    for body in others:
+        with pytest.raises(Refusal, match="no welcome of broker 3"):
+            read_welcome(body, 3)
