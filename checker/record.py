@@ -64,6 +64,7 @@ def _header(world: World, run: Sequence[str], finding: Finding | None, steps: li
         instance.overlay.edges,
         instance.dialect,
         OBSERVES,
+        clock="shared",
         mutant=world.mutant,
         instance=to_table(instance),
         **({} if finding is None else _shown(world, finding, steps)),
@@ -93,10 +94,10 @@ def _name(world: World, finding: Finding | None) -> str:
 
 
 def _events(world: World, steps: list[Step]) -> Iterator[Row]:
-    """One clock for all brokers: it rises within each of them, which is all that a trace asks for."""
-    rows = (row for step in steps for row in _what_happened(world, step))
-    for seq, (broker, event, peer, more) in enumerate(rows, start=1):
-        yield event_row(broker_name(broker), seq, event, peer, **more)
+    """One count for all brokers: it rises within each, which is all that a trace asks for. Time goes by steps."""
+    rows = ((time, row) for time, step in enumerate(steps, start=1) for row in _what_happened(world, step))
+    for seq, (time, (broker, event, peer, more)) in enumerate(rows, start=1):
+        yield event_row(broker_name(broker), seq, event, peer, **more, time=time)
 
 
 def _what_happened(world: World, step: Step) -> Iterator[tuple[Node, str, str, Row]]:

@@ -98,6 +98,8 @@ def _other_events(trace: Trace, world: World, run: Iterable[str]) -> Difference 
         if (recorded := getattr(trace.header, key)) != (now := getattr(header, key)):
             return Difference(f"header: {key}", _short(recorded), _short(now))
     for number, (wanted, row) in enumerate(zip_longest(trace.events, rest), start=1):
+        if row is not None and wanted is not None and wanted.time is None:
+            row.pop("time", None)  # whoever recorded it had no clock
         seen = None if row is None else read_event(row, dialect)
         if wanted != seen:
             return Difference(f"event {number}", _shown(wanted), _shown(seen))

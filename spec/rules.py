@@ -45,6 +45,9 @@ _TRACES = {
     "TRC-4": "a snapshot tells the tables that the broker's history gives",
     "TRC-5": "a broker sends and delivers only while it handles a message",
     "TRC-6": "a message says what it is about",
+    "TRC-7": "nothing that a client is owed is lost",
+    "TRC-8": "nothing is delivered twice",
+    "TRC-9": "nothing is delivered that was not asked for",
 }
 """Held by validation, not by a protocol's handler."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from routeproof.traces.batches import Columns, read_batch
@@ -28,6 +29,15 @@ ROW_BYTES = 64
 
 FAULTS = (OSError, ValueError, MemoryError, OverflowError, KeyError, IndexError, TypeError)
 """What pyarrow raises for files that are broken, beside its own exceptions."""
+
+
+def is_parquet(path: Path) -> bool:
+    """By how the file begins; false where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
 
 
 def read(
@@ -70,11 +80,12 @@ class _Reading:
         metadata = self.opened.metadata
         sizes = [int(metadata.row_group(group).num_rows) for group in range(metadata.num_row_groups)]
         firsts = list(accumulate(sizes, initial=2))
+        last = len(sizes) - 1
         for group in range(len(sizes)) if groups is None else groups:
             yield from self._group(group, firsts[group], sizes[group])
-        if groups is None and sum(sizes) != metadata.num_rows:
-            reason = f"the file says that it has {metadata.num_rows} rows; its row groups have {sum(sizes)}"
-            yield [BadLine(firsts[-1], reason)]
+            if group == last and sum(sizes) != metadata.num_rows:
+                reason = f"the file says that it has {metadata.num_rows} rows; its row groups have {sum(sizes)}"
+                yield [BadLine(firsts[-1], reason)]
 
     def _group(self, group: int, first: int, rows: int) -> Iterator[list[Event | BadLine]]:
         import pyarrow as pa

@@ -149,7 +149,7 @@ def _part(parts: Path, broker: Node) -> Path:
 def _join(arguments: argparse.Namespace, drawn: Workload, parts: Path) -> None:
     """One header, and the brokers one after the other."""
     whole = parts / TRACE
-    with traces.TraceWriter(whole, **header(arguments, drawn), clock="shared"):
+    with traces.TraceWriter(whole, **header(arguments, drawn)):
         pass
     with whole.open("ab") as joined:
         for broker in drawn.overlay.brokers:

@@ -20,6 +20,7 @@ def header(arguments: argparse.Namespace, drawn: Workload) -> dict[str, Any]:
         "policy": arguments.policy,
         "overlay": drawn.overlay.edges,
         "observes": (*OBSERVES, "snapshot") if arguments.snapshots else OBSERVES,
+        "clock": "shared",
         **{key: getattr(arguments, key) for key in ("workload", "scale", "seed")},
     }
 

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.arguments import Parser
-from routeproof.checker.errors import unknown
+from routeproof.checker.arguments import Parser, one_of
+from routeproof.checker.errors import UsageError, unknown
 from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
 from routeproof.checker.report.columns import WIDTH, wrapped
 from routeproof.checker.show.shown import clean
@@ -19,37 +19,56 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Judge recorded runs, of any broker in any language: each broker's steps are replayed through the
-model, and what was received on a link is held against what was sent. Memory does not grow with a
-trace. docs/validation.md says what is judged, and how a rejection is to be read."""
+model, what was received on a link is held against what was sent, and what clients got against
+what they were owed. Memory does not grow with a trace, and with --engine spark its parts are
+judged side by side. docs/validation.md says what is judged, and how a rejection is to be read."""
 EXAMPLES = """\
   routeproof validate run.jsonl                      the same messages in the same order
   routeproof validate run.jsonl --level equivalent   the same set per step, additions first
-  routeproof validate *.jsonl --json report.json"""
+  routeproof validate run.jsonl --level observable   only what clients can see
+  routeproof validate *.jsonl --json report.json
+  routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
+
+ENGINES = ("local", "spark")
 
 
 def parser() -> Parser:
     p = Parser("validate", DESCRIPTION, EXAMPLES)
     p.add_argument("traces", metavar="TRACE", type=Path, nargs="+", help="a trace in the format of docs/traces.md")
-    p.add_argument("--level", metavar="L", default="exact", help="exact (default) or equivalent")
+    p.add_argument("--level", metavar="L", default="exact", help="exact (default), equivalent or observable")
     p.add_argument("--protocol", metavar="P", help="judge by this protocol instead of the one that the header names")
+    engine = "local (default): one core; spark: all cores of this machine, or a cluster"
+    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
+    p.add_argument(
+        "--master", metavar="URL", help="with --engine spark: the cluster's, which reads the trace by its name"
+    )
     p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
     return p
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from routeproof.checker.validate import LEVELS, validate
+    from routeproof.checker.validate import LEVELS
 
     if arguments.level not in LEVELS:
         raise unknown("level", arguments.level, LEVELS)
+    if arguments.master is not None and arguments.engine != "spark":
+        raise UsageError("validate: --master is that of a Spark cluster; give --engine spark as well")
     if arguments.json is not None:
         refuse_unwritable(arguments.json)
-    reports = [validate(path, arguments.level, arguments.protocol) for path in arguments.traces]
+    reports = _reports(arguments)
     if arguments.json != STDOUT:
         say("\n\n".join(render(report) for report in reports))
     if arguments.json is not None:
         write_text(arguments.json, json.dumps({"reports": [as_json(r) for r in reports]}, indent=2) + "\n")
     verdicts = {report.verdict for report in reports}
     return 1 if "rejected" in verdicts else 3 if "unknown" in verdicts else 0
+
+
+def _reports(arguments: argparse.Namespace) -> list[Report]:
+    from routeproof.checker.validate import setting_of, validate_all
+
+    settings = [(path, setting_of(path, arguments.level, arguments.protocol)) for path in arguments.traces]
+    return validate_all(settings, arguments.engine, arguments.master)
 
 
 def render(report: Report) -> str:

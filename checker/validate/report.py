@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import Factory, frozen
+from attrs import Factory, field, frozen
 
-from routeproof.checker.validate.steps import Rejection
+from routeproof.checker.validate.rejection import Rejection
 from routeproof.traces import BadLine
 
 Verdict = Literal["accepted", "rejected", "unknown"]
@@ -19,7 +19,6 @@ class Report:
     `doubtful` are those that showed only after a line that could not be read: it may be what seems to be missing.
     """
 
-    trace: str
     level: str
     events: int
     brokers: int
@@ -30,7 +29,8 @@ class Report:
     doubtful: tuple[Rejection, ...] = ()
     unjudged: tuple[str, ...] = Factory(tuple)
     """What could not be judged because the trace does not observe it."""
-    seconds: float = 0.0
+    trace: str = field(default="", eq=False)
+    seconds: float = field(default=0.0, eq=False)
 
     @property
     def verdict(self) -> Verdict:

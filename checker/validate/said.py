@@ -22,7 +22,7 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.traces import TraceMessage
+from routeproof.traces import Item, TraceMessage
 
 ADDS = ("subscribe", "subscribe-many")
 WITHDRAWS = ("unsubscribe", "unsubscribe-many")
@@ -50,11 +50,16 @@ class Said:
 
 def said_in_trace(message: TraceMessage) -> Said:
     """What a trace's message says; `TraceError` where its filter or event cannot be read."""
-    if message.kind in ("advertise", "subscribe", "subscribe-many"):
-        return Said(message.kind, tuple((item.id, item.filter) for item in message.items))
     if message.kind == "publish":
         return Said("publish", ((message.id, None),), message.event)
-    return Said(message.kind, tuple((item.of or item.id, None) for item in message.items))
+    return Said(message.kind, said_about(message.kind, message.items))
+
+
+def said_about(kind: str, items: tuple[Item, ...]) -> tuple[tuple[str, Filter | None], ...]:
+    """What a control message is about, comparably."""
+    if kind in ("advertise", *ADDS):
+        return tuple((item.id, item.filter) for item in items)
+    return tuple((item.of or item.id, None) for item in items)
 
 
 def said_by_model(message: Hashable) -> Said:
@@ -87,7 +92,7 @@ def digest(message: Said) -> int:
             hashed.update(b"\1" + _filter_bytes(wanted))
     if message.event is not None:
         hashed.update(b"\2" + _event_bytes(message.event))
-    return int.from_bytes(hashed.digest(), "big")
+    return int.from_bytes(hashed.digest(), "big", signed=True)
 
 
 @lru_cache(1 << 14)

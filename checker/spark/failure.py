@@ -1,0 +1,106 @@
+"""What went wrong in Spark, in the words of the command line.
+
+A worker's exception reaches the driver as text: Python's traceback, wrapped by Java's, once or several times.
+`explained` reads the last line of it. What a worker refused is refused here, in the same words; what a cluster could
+not do leaves the question open; everything else is a defect, and keeps the worker's traceback.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from routeproof.checker.errors import Undetermined, UsageError
+from routeproof.model.filters import FilterError
+from routeproof.model.reading import InstanceError
+from routeproof.traces import TraceError
+
+SPARK_ERRORS = (PySparkException, Py4JError)
+"""All that PySpark raises, besides what the operating system does."""
+
+RAISED = re.compile(
+    r"Traceback \(most recent call last\):\n(?:[ ].*\n)+(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.MULTILINE
+)
+REFUSALS = {f"{kind.__module__}.{kind.__qualname__}" for kind in (UsageError, InstanceError, FilterError, TraceError)}
+OPEN = f"{Undetermined.__module__}.{Undetermined.__qualname__}"
+
+JAVA_CLASS = re.compile(r"\b(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error): ")
+NO_PROGRAM = re.compile(r'Cannot run program "(?P<program>[^"\n]*)"')
+LONGEST = 300
+DEEPEST = 10
+
+GONE = "Spark's driver is gone, most likely for want of memory; nothing was decided"
+OUT_OF_MEMORY = "out of memory in a Spark worker; fewer cores leave more to each"
+KILLED = "a Spark worker's Python was killed, most likely for want of memory; fewer cores leave more to each"
+OTHER_PYTHON = (
+    f"Spark's workers run another Python than this one, {sys.version_info.major}.{sys.version_info.minor};"
+    " set PYSPARK_PYTHON to one of this version"
+)
+
+
+class SparkDefect(Exception):
+    """A job did what it should not have; the text is the worker's traceback, or what Spark says of it."""
+
+
+def explained(error: BaseException) -> Exception:
+    """To be raised instead. Call it while the driver is alive: Spark's errors ask it for their own text."""
+    if isinstance(error, Py4JNetworkError | OSError | EOFError):
+        return Undetermined(GONE)
+    text = _text(error)
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return UsageError(OTHER_PYTHON)
+    if missing := NO_PROGRAM.search(text):
+        return UsageError(
+            f"Spark's workers cannot run {missing['program']}; set PYSPARK_PYTHON to a Python that they have"
+        )
+    raised = list(RAISED.finditer(text))
+    if raised:
+        return _from_worker(raised[-1]["kind"], raised[-1]["text"] or "", text)
+    if "Python worker exited unexpectedly" in text:
+        return Undetermined(KILLED)
+    if "OutOfMemoryError" in text:
+        return Undetermined(OUT_OF_MEMORY)
+    if isinstance(error, Py4JJavaError):
+        return Undetermined(f"Spark could not finish: {in_one_line(text)}")
+    return SparkDefect(text)
+
+
+def in_one_line(text: str) -> str:
+    """The innermost of what Spark says, without the names of the classes that say it."""
+    lines = [line.strip() for line in text.splitlines()]
+    said = [line for line in lines if line and not line.startswith(("at ", "Driver stacktrace"))]
+    line = JAVA_CLASS.sub("", said[-1]) if said else "it gave no reason"
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def _from_worker(kind: str, message: str, text: str) -> Exception:
+    if kind in REFUSALS:
+        return UsageError(message)
+    if kind == OPEN:
+        return Undetermined(message)
+    if kind == "ModuleNotFoundError" and "'routeproof" not in message:
+        return UsageError(
+            f"the Python of Spark's workers lacks what a job needs ({message}); install what routeproof depends on"
+            " there, or set PYSPARK_PYTHON to a Python that has it"
+        )
+    if kind == "MemoryError":
+        return Undetermined(OUT_OF_MEMORY)
+    return SparkDefect(text)
+
+
+def _text(error: BaseException) -> str:
+    """What was raised, and what it was raised for, from the outside in."""
+    try:
+        if not isinstance(error, Py4JJavaError):
+            return str(error)
+        said: list[str] = []
+        java = error.java_exception
+        while java is not None and len(said) < DEEPEST:
+            said.append(str(java.toString()))
+            java = java.getCause()
+        return "\n".join(said)
+    except (*SPARK_ERRORS, OSError, AssertionError):
+        return GONE

@@ -1,0 +1,93 @@
+"""From what was found in parts, on links and about clients to one report, which is the same whoever read what when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve
+
+from routeproof.checker.validate.part import Found
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.setting import EVERYTHING, Setting
+from routeproof.traces import BadLine
+
+BAD_LINES_KEPT = 20
+SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
+
+
+def of_broker(parts: Sequence[Found]) -> Rejection | None:
+    """The first rejection of one broker's parts, in their order; what parts before it had was accepted."""
+    before = 0
+    for part in parts:
+        if part.rejection is not None:
+            return evolve(part.rejection, accepted=before + part.rejection.accepted)
+        before += part.events
+    return None
+
+
+def in_order(rejections: Iterable[Rejection]) -> tuple[Rejection, ...]:
+    """What a broker or a link did wrong comes before what clients saw of it."""
+    return tuple(sorted(rejections, key=lambda r: (r.rule in SEEN_BY_CLIENTS, r)))
+
+
+def foremost(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """The first of each rule at each broker."""
+    first: dict[tuple[str, str, str], Rejection] = {}
+    for each in rejections:
+        key = each.run, each.broker, each.rule
+        if key not in first or each < first[key]:
+            first[key] = each
+    return list(first.values())
+
+
+def report(
+    setting: Setting,
+    parts: Iterable[Found],
+    rejections: Iterable[Rejection],
+    bad: Iterable[BadLine],
+) -> Report:
+    """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read."""
+    every = sorted(bad, key=lambda line: line.number)
+    first_bad = every[0].number if every else 0
+    found = foremost(rejections)
+    certain = [r for r in found if not first_bad or 0 < r.line < first_bad]
+    parts = list(parts)
+    return Report(
+        level=setting.level,
+        events=sum(part.events for part in parts),
+        brokers=len({part.broker for part in parts if part.events}),
+        rejections=in_order(certain),
+        bad_lines=len(every),
+        bad=tuple(every[:BAD_LINES_KEPT]),
+        doubtful=in_order(r for r in found if r not in certain),
+        unjudged=_unjudged(setting, parts),
+    )
+
+
+def _unjudged(setting: Setting, parts: Sequence[Found]) -> tuple[str, ...]:
+    if setting.level == "observable":
+        lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
+        if lacks:
+            return (f"what clients see: {' and '.join(lacks)} events are not observed",)
+        why = why_nothing_is_owed(setting, parts)
+        return () if why is None else (f"what is owed: {why}",)
+    lacks = [kind for kind in ("receive", "client") if kind not in setting.observes]
+    if lacks:
+        return (f"the brokers' steps: {' and '.join(lacks)} events are not observed",)
+    return tuple(f"{kind} events are not observed" for kind in EVERYTHING[2:] if kind not in setting.observes)
+
+
+def why_nothing_is_owed(setting: Setting, parts: Sequence[Found]) -> str | None:
+    """Why it cannot be said what subscribers are owed; None where it can."""
+    if not {"client", "deliver"} <= setting.observes:
+        return "client or deliver events are not observed"
+    if not setting.shared_clock:
+        return 'the header does not say "clock": "shared"'
+    if any(part.faults for part in parts):
+        return "brokers crashed or messages were dropped"
+    if any(part.latest < 0 for part in parts if part.events):
+        return "events have no time"
+    if not setting.pairs and setting.settles is None:
+        return 'neither are links observed nor does the header say what "settles" is'
+    return None

@@ -1,0 +1,125 @@
+"""The engine for one core: it reads a trace once, event by event, in memory that does not grow with it.
+
+All brokers are replayed side by side, in whatever order the file has them. What links and clients need is set aside in
+a temporary file (`store`), and judged when the whole trace has been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.memory import collecting_rarely
+from routeproof.checker.validate.ahead import subscriptions
+from routeproof.checker.validate.clients import OPERATIONS, rows_of
+from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
+from routeproof.checker.validate.links import Comparison, compare
+from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.part import Found, Judge, Part
+from routeproof.checker.validate.quiet import Busy, slot_width
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import Store
+from routeproof.model.filters import dialect
+from routeproof.traces import BadLine, Event, TraceError, open_trace
+from routeproof.traces.meanings import meanings_of
+from routeproof.traces.parquet_reader import is_parquet
+
+
+def validate_locally(path: Path, setting: Setting) -> Report:
+    with Store() as store, collecting_rarely():
+        reading = _Reading(setting, store)
+        if is_parquet(path):
+            reading.judge.look_ahead(subscriptions(path))
+        try:
+            with open_trace(path) as (_, lines):
+                reading.read(lines)
+        except TraceError as error:
+            raise UsageError(str(error)) from None
+        return reading.conclude()
+
+
+class _Reading:
+    """All parts of one trace."""
+
+    def __init__(self, setting: Setting, store: Store) -> None:
+        self._setting = setting
+        self._store = store
+        self.judge = Judge(setting)
+        self._parts: dict[tuple[str, str], Part] = {}
+        self._bad: list[BadLine] = []
+
+    def read(self, lines: Iterator[Event | BadLine]) -> None:
+        parts, header_run = self._parts, self._setting.run
+        for line in lines:
+            if type(line) is BadLine:
+                self._bad.append(line)
+                continue
+            assert type(line) is Event
+            key = line.run or header_run, line.broker
+            part = parts.get(key)
+            if part is None:
+                part = parts[key] = Part(self.judge, *key)
+            if part.look(line):
+                self._put(part)
+
+    def _put(self, part: Part, *, all_of_it: bool = False) -> None:
+        for link, block in part.link_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, "link", *link), block)
+        for bucket, block in part.client_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, "clients", f"{bucket:02}"), block)
+
+    def conclude(self) -> Report:
+        found = []
+        for part in self._parts.values():
+            found.append(part.finish())
+            self._put(part, all_of_it=True)
+        rejections = [r for each in found if (r := of_broker([each])) is not None]
+        for run in sorted({run for run, _ in self._parts}):
+            rejections += self._between_brokers(run, [each for each in found if each.run == run])
+        bad = self._bad + [line for each in found for line in each.bad]
+        return report(self._setting, found, rejections, bad)
+
+    def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
+        """Links and clients of one run."""
+        times = [t for each in found for t in (each.earliest, each.latest) if t >= 0]
+        width = slot_width(min(times, default=0), max(times, default=0))
+        control, publications, on_the_way = Busy(width), Busy(width), set[int]()
+        rejections: list[Rejection] = []
+        for near, far in self._links_of(run):
+            ends = [self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken")]
+            for each in compare(run, (near, far), *ends):
+                if isinstance(each, Comparison):
+                    rejections += [each.rejection] if each.rejection else []
+                    on_the_way |= each.on_the_way
+                else:
+                    begins, until, is_control = each
+                    publications.add(begins[~is_control], until[~is_control])
+                    control.add(begins[is_control], until[is_control])
+        if not {"client", "deliver"} <= self._setting.observes:
+            return rejections
+        traffic = None
+        if why_nothing_is_owed(self._setting, found) is None:
+            pairs = self._setting.pairs
+            traffic = Traffic(
+                control if pairs else None,
+                publications if pairs else None,
+                self._setting.settles,
+                max(times, default=0),
+                frozenset(on_the_way),
+            )
+        return [*rejections, *self._of_clients(run, traffic)]
+
+    def _links_of(self, run: str) -> list[tuple[str, str]]:
+        found = {key[2:4] for key in self._store.stored() if key[:2] == (run, "link")}
+        return sorted((near, far) for near, far in found)
+
+    def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
+        meanings = meanings_of(dialect(self._setting.dialect))
+        said = map(rows_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
+        obligations = Obligations(run, [each for rows in said for each in rows.operations], meanings, traffic)
+        for key in self._store.stored():
+            if key[:2] == (run, "clients") and key[2] != f"{OPERATIONS:02}":
+                yield from foremost(obligations.judge(map(rows_of, self._store.blocks(key))))

@@ -1,0 +1,172 @@
+"""What a message of a trace means, found out once: `Meant`, kept in a `Dictionary`.
+
+A trace says the same message at every broker that it passes, twice each. What it says, its digest and the model's
+message for it are therefore remembered by the text that was written, up to a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from msgspec import UNSET, UnsetType
+from msgspec import Raw as JsonText
+
+from routeproof.checker.validate.replica.answers import Answer
+from routeproof.checker.validate.said import Said, digest, said_about, said_in_trace
+from routeproof.model.filters import Event, Filter
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publication,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
+from routeproof.traces import Item, TraceError, TraceMessage
+
+REMEMBERED = 1 << 16
+"""Messages, of some 600 bytes each: where brokers stand one after the other, each has them all once more."""
+
+Known = Callable[[str], Subscription | Advertisement | None]
+"""What an id is at a broker, as far as the broker knows."""
+
+
+class Unreadable(ValueError):
+    """A message that nobody could handle: it lacks what it is about."""
+
+
+class Meant:
+    """`digest` stands for what was said. `is_control`: does it change tables? `items`: what such a message is about."""
+
+    __slots__ = ("_meanings", "digest", "id", "is_control", "items", "kind", "matching", "of", "written")
+
+    def __init__(self, message: TraceMessage) -> None:
+        self.kind: str = message.kind
+        self.id: str = message.id
+        self.of: str = message.of
+        self.is_control: bool = message.kind != "publish"
+        self.items: tuple[Item, ...] = message.items if self.is_control else ()
+        self.written: bytes | int = _written(message)
+        """Its filter or its event; empty where it has none."""
+        self.digest: int = digest(said_in_trace(message))
+        self.matching: Answer | None = None
+        """Who matches a publication, once somebody asked."""
+        self._meanings = message.meanings
+
+    @property
+    def said(self) -> Said:
+        """For comparing what was said in words; of a publication it is read again."""
+        if self.is_control:
+            return Said(self.kind, said_about(self.kind, self.items))
+        return Said(self.kind, ((self.id, None),), self.event)
+
+    @property
+    def event(self) -> Event | None:
+        """What is published, read again; None where that is not said."""
+        if isinstance(self.written, int):
+            return self.written
+        assert self._meanings is not None, "a message that no reader has made"
+        return self._meanings.attributes(JsonText(self.written)) if self.written else None
+
+    def is_same(self, other: Meant) -> bool:
+        """Do both say the same?"""
+        return self is other or self.digest == other.digest
+
+
+class Dictionary:
+    """Messages by their text."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Meant] = {}
+
+    def of(self, message: TraceMessage) -> Meant:
+        """`TraceError` where its filter or event cannot be read."""
+        text = message.attributes_text
+        key: Hashable
+        if text is not UNSET and message.kind == "publish" and message.number is UNSET:
+            key = message.id, message.of, bytes(text)
+        else:
+            packed = message.packed
+            items = None if packed is UNSET else tuple((i.id, i.of, _bytes(i.filter_text)) for i in packed)
+            about = message.number, _bytes(message.filter_text), _bytes(text), items
+            key = message.kind, message.id, message.of, *about
+        meant = self._known.get(key)
+        if meant is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            meant = self._known[key] = Meant(message)
+        return meant
+
+
+def _bytes(text: JsonText | UnsetType) -> bytes | None:
+    return None if text is UNSET else bytes(text)
+
+
+def _written(message: TraceMessage) -> bytes | int:
+    if message.kind != "publish":
+        return b"" if message.filter_text is UNSET else bytes(message.filter_text)
+    if message.attributes_text is not UNSET:
+        return bytes(message.attributes_text)
+    return b"" if message.number is UNSET else message.number
+
+
+def model_message(meant: Meant, ranks: dict[str, int], sub: Known, adv: Known) -> Hashable | None:
+    """The control message as the model has it, for a broker that knows what `sub` and `adv` say.
+
+    A withdrawal may carry an id only: it is of what the broker knows by that id. None where there is no such thing:
+    nobody needs to handle that (RTE-8).
+    """
+    match meant.kind:
+        case "advertise":
+            a = Advertisement(ranks.get(meant.id, 0), meant.id, _filter(meant, meant.items[0]))
+            _same(a, adv(a.id))
+            return Advertise(a)
+        case "unadvertise":
+            known = adv(_original(meant.items[0]))
+            return Unadvertise(known) if isinstance(known, Advertisement) else None
+        case "subscribe":
+            return Subscribe(_subscription(meant, meant.items[0], ranks, sub))
+        case "unsubscribe":
+            found = sub(_original(meant.items[0]))
+            return Unsubscribe(found) if isinstance(found, Subscription) else None
+        case "subscribe-many":
+            return PackedSubscribe(tuple(_subscription(meant, item, ranks, sub) for item in meant.items))
+        case "unsubscribe-many":
+            every = [sub(_original(item)) for item in meant.items]
+            some = tuple(s for s in every if isinstance(s, Subscription))
+            return PackedUnsubscribe(some) if some else None
+    raise Unreadable(f"a message of the kind '{meant.kind}', which the protocol does not have")
+
+
+def publication(meant: Meant) -> Publication:
+    """The publication as the model has it."""
+    if meant.event is None:
+        raise Unreadable(f"publication {meant.id} without its event")
+    return Publication(0, meant.id, "", meant.event)
+
+
+def _subscription(meant: Meant, item: Item, ranks: dict[str, int], sub: Known) -> Subscription:
+    s = Subscription(ranks.get(item.id, 0), item.id, _filter(meant, item))
+    _same(s, sub(s.id))
+    return s
+
+
+def _same(announced: Subscription | Advertisement, known: Subscription | Advertisement | None) -> None:
+    if known is not None and known.filter != announced.filter:
+        raise Unreadable(f"{announced.id} announced with another filter than the one by which the broker knows it")
+
+
+def _filter(meant: Meant, item: Item) -> Filter:
+    if item.filter is None:
+        raise Unreadable(f"{meant.kind} of {item.id} without a filter")
+    return item.filter
+
+
+def _original(item: Item) -> str:
+    return item.of or item.id
+
+
+__all__ = ["Dictionary", "Meant", "TraceError", "Unreadable", "model_message", "publication"]

@@ -1,0 +1,217 @@
+"""What clients can see: nothing owed is lost, nothing comes twice, nothing unmatched (TRC-7, TRC-8, TRC-9).
+
+`Obligations` knows what the clients of one run announced and withdrew, and when nothing was on the way between brokers.
+It is then asked about publications and their deliveries, some at a time: what is said of one does not depend on others.
+
+What is owed is the `owed` of routing-core.md: the subscription and the advertisement had both been made, and then
+nothing that changes tables was on any link, before the publication was made. That needs a clock that brokers share.
+Where links are not observed, the header may say after how many nanoseconds everything has settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from attrs import define, field, frozen
+from msgspec import Raw
+
+from routeproof.checker.validate.clients import Delivered, Operation, Place, Published, Rows
+from routeproof.checker.validate.quiet import Busy
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.replica.bits import numbers_of
+from routeproof.checker.validate.replica.register import Register
+from routeproof.model.filters import Event
+from routeproof.model.messages import Subscription
+from routeproof.traces.meanings import Meanings
+
+EVERY = -1
+"""As a mask: all slots stay in use."""
+
+
+@frozen
+class Traffic:
+    """When was what on the way? `settles` is the header's promise; `control` and `publications`: what links showed."""
+
+    control: Busy | None = None
+    publications: Busy | None = None
+    settles: int | None = None
+    latest: int = 0
+    on_the_way: frozenset[int] = frozenset()
+    """Publications that were never received: nobody knows where they would have come."""
+
+    @property
+    def is_known(self) -> bool:
+        return self.control is not None or self.settles is not None
+
+    def ready_by(self, time: int) -> int:
+        """After this, what was announced at `time` is known everywhere."""
+        return self._least(time, self.control)
+
+    def drained_by(self, time: int) -> int:
+        """After this, what was published at `time` has come wherever it goes."""
+        return self._least(time, self.publications)
+
+    def _least(self, time: int, busy: Busy | None) -> int:
+        seen = None if busy is None else busy.over(time)
+        said = None if self.settles is None else time + self.settles
+        return min(each for each in (seen, said) if each is not None)
+
+    def is_on_the_way(self, publication: Published) -> bool:
+        """When the trace ended."""
+        if self.control is not None:
+            return publication.digest in self.on_the_way
+        return publication.at.time + (self.settles or 0) >= self.latest
+
+
+@define
+class _Period:
+    """From a subscription or an advertisement to its withdrawal, which may never come."""
+
+    begin: int
+    client: str
+    ready_by: int
+    end: int | None = None
+
+
+@define
+class _Announced:
+    """What went by one id, with its periods."""
+
+    subscription: Subscription | None
+    periods: list[_Period] = field(factory=list)
+
+
+class Obligations:
+    """Of one run. `traffic` is None where what is owed cannot be judged."""
+
+    def __init__(self, run: str, operations: Iterable[Operation], meanings: Meanings, traffic: Traffic | None) -> None:
+        self._run = run
+        self._meanings = meanings
+        self._traffic = traffic
+        self._slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
+        self._subs: dict[str, list[_Announced]] = {}
+        self._advs: dict[str, list[_Announced]] = {}
+        self._of: dict[Subscription, _Announced] = {}
+        for operation in sorted(operations, key=lambda o: (o.at.broker, o.at.seq)):
+            self._announce(operation)
+        self._of_client: dict[str, int] = {}
+        for entries in self._subs.values():
+            for each in entries:
+                assert each.subscription is not None, "those in _subs have one"
+                slot = 1 << self._slots.number(each.subscription)
+                for period in each.periods:
+                    self._of_client[period.client] = self._of_client.get(period.client, 0) | slot
+
+    def _announce(self, operation: Operation) -> None:
+        table = self._subs if operation.kind in ("subscribe", "unsubscribe") else self._advs
+        entries = table.setdefault(operation.id, [])
+        if operation.kind in ("unsubscribe", "unadvertise"):
+            for each in entries:
+                for period in each.periods:
+                    period.end = operation.at.time if period.end is None else period.end
+            return
+        time = operation.at.time
+        known = self._traffic is not None and time >= 0
+        period = _Period(time, operation.client, self._traffic.ready_by(time) if self._traffic and known else -1)
+        entry = self._entry(entries, operation)
+        if not entry.periods or entry.periods[-1].end is not None:
+            entry.periods.append(period)
+
+    def _entry(self, entries: list[_Announced], operation: Operation) -> _Announced:
+        """Announced again in the same words, it is the same."""
+        wanted = None
+        if operation.kind == "subscribe":
+            wanted = Subscription(0, operation.id, self._meanings.filter(Raw(operation.filter)))
+        found = next((each for each in entries if each.subscription == wanted), None)
+        if found is None:
+            found = _Announced(wanted)
+            entries.append(found)
+            if wanted is not None:
+                self._of[wanted] = found
+        return found
+
+    def judge(self, bucket: Iterable[Rows]) -> Iterator[Rejection]:
+        """All that is wrong with the publications of a bucket: all that there is of it."""
+        publications: list[Published] = []
+        came: dict[str, list[Delivered]] = {}
+        for rows in bucket:
+            publications += rows.published
+            for delivery in rows.delivered:
+                came.setdefault(delivery.id, []).append(delivery)
+        published: set[str] = set()
+        for publication in sorted(publications, key=lambda p: p.at):
+            if publication.id in published:
+                yield self._rejection(publication.at, "TRC-6", "a publication once", f"{publication.id} again")
+            else:
+                published.add(publication.id)
+                yield from self._of_publication(publication, came.get(publication.id, []))
+        for id, those in came.items():
+            if id not in published:
+                first = min(those, key=lambda d: d.at)
+                yield self._rejection(first.at, "TRC-9", "a publication that was made", f"{id} delivered")
+
+    def _of_publication(self, publication: Published, came: list[Delivered]) -> Iterator[Rejection]:
+        event = self._event(publication)
+        if event is None:
+            return
+        matching = self._slots.matching(event).mask
+        wanted = [self._slots.item(slot) for slot in numbers_of(matching)]
+        if len(wanted) == len(came) and {s.id for s in wanted} == {each.to for each in came}:
+            return  # each of them once, and nobody else
+        yield from self._of_deliveries(sorted(came, key=lambda d: d.at), matching)
+        yield from self._of_owed(publication, came, wanted)
+
+    def _of_deliveries(self, those: list[Delivered], matching: int) -> Iterator[Rejection]:
+        met: set[str] = set()
+        for each in those:
+            to = each.to.removeprefix("@")
+            if each.to in met:
+                yield self._rejection(each.at, "TRC-8", f"{each.id} delivered to {to} once", "again")
+            elif not self._wants(each.to, matching):
+                yield self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{each.id} delivered to {to}")
+            met.add(each.to)
+
+    def _wants(self, to: str, matching: int) -> bool:
+        if to.startswith("@") and to not in self._subs:
+            return bool(self._of_client.get(to[1:], 0) & matching)
+        slots = [self._slots.number(e.subscription) for e in self._subs.get(to, ()) if e.subscription is not None]
+        return any(matching >> slot & 1 for slot in slots)
+
+    def _of_owed(
+        self, publication: Published, those: list[Delivered], matching: list[Subscription]
+    ) -> Iterator[Rejection]:
+        traffic, time = self._traffic, publication.at.time
+        if traffic is None or time < 0 or traffic.is_on_the_way(publication):
+            return
+        advertised = self._advertised_by(publication)
+        if advertised is None or advertised >= time:
+            return
+        met = {each.to for each in those}
+        drained: int | None = None
+        for wanted in matching:
+            for period in self._of[wanted].periods:
+                if period.begin < 0 or period.ready_by >= time:
+                    continue
+                if period.end is not None:
+                    drained = traffic.drained_by(time) if drained is None else drained
+                    if period.end <= drained:
+                        continue
+                if wanted.id not in met and f"@{period.client}" not in met:
+                    owed = f"{publication.id} delivered to {wanted.id}"
+                    yield self._rejection(publication.at, "TRC-7", owed, "nothing, and nothing of it is on the way")
+
+    def _advertised_by(self, publication: Published) -> int | None:
+        """When the advertisement was known everywhere; None where it was not. Without one, always."""
+        if not publication.of:
+            return -1
+        time = publication.at.time
+        periods = [p for each in self._advs.get(publication.of, ()) for p in each.periods]
+        return next((p.ready_by for p in periods if 0 <= p.begin < time and (p.end is None or p.end > time)), None)
+
+    def _event(self, publication: Published) -> Event | None:
+        if isinstance(publication.event, int):
+            return publication.event
+        return self._meanings.attributes(Raw(publication.event)) if publication.event else None
+
+    def _rejection(self, at: Place, rule: str, wanted: str, seen: str) -> Rejection:
+        return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before)

@@ -1,0 +1,232 @@
+"""A part of a trace: one broker's events, all of them or from one snapshot to the next.
+
+Whatever engine reads a trace hands each event to its part. A part replays it, and sets aside what can only be judged
+beside other brokers' events: what went over links, and what clients did and got. `Judge` is what the parts that are
+judged in one process share.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+
+from attrs import frozen
+from msgspec import UNSET
+from msgspec import Raw as JsonText
+
+from routeproof.checker.validate.ahead import MOST, Announced, Expected
+from routeproof.checker.validate.clients import ClientRows
+from routeproof.checker.validate.links import COLUMNS, moment
+from routeproof.checker.validate.meant import Dictionary, Meant
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.replica import Replica
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.snapshots import tables_of
+from routeproof.checker.validate.steps import BrokerReplay
+from routeproof.model.filters import FilterError, dialect
+from routeproof.model.messages import Subscription
+from routeproof.model.tables import Tables
+from routeproof.traces import BadLine, Event, TraceError, TraceTables
+from routeproof.traces.meanings import meanings_of
+
+HELD = 512
+"""Rows of a link that wait before they become a block."""
+
+LinkKey = tuple[str, str, str]
+"""From whom, to whom, and which end saw it: `sent` or `taken`."""
+
+
+class Judge:
+    """What parts share: the setting, what messages mean, and what matches and covers what."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.dictionary = Dictionary()
+        self.replica = Replica(setting.overlay, setting.policy)
+        self._expected = Expected(self.replica.universe)
+
+    def look_ahead(self, announced: Iterable[Announced]) -> None:
+        """These subscriptions will come up: better to know them before publications are matched."""
+        meanings = meanings_of(dialect(self.setting.dialect))
+        for id, text in islice(dict.fromkeys(announced), MOST):
+            with suppress(TraceError, FilterError):
+                wants = meanings.filter(JsonText(text.encode()))
+                self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
+
+    def start_at(self, snapshot: Event) -> Tables | None:
+        """What a part that begins with this snapshot knows; None where no part can begin with it."""
+        try:
+            told = snapshot.tables
+        except TraceError:
+            return None
+        neighbours = self.setting.neighbours(snapshot.broker)
+        return None if told is None else tables_of(told, neighbours, self.setting.ranks)
+
+
+@frozen
+class Found:
+    """What a part came to. `earliest` and `latest`: of the times that its events tell; -1 where none does."""
+
+    run: str
+    broker: str
+    events: int
+    rejection: Rejection | None
+    bad: tuple[BadLine, ...]
+    faults: bool
+    earliest: int
+    latest: int
+
+
+class Part:
+    """`start`: the snapshot that it begins with, which was judged at the end of the part before. `before`: what is
+    added to the number of events that came before one, where that is set aside."""
+
+    def __init__(self, judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> None:
+        self.run, self.broker = run, broker
+        self.events = 0 if start is None else 1
+        self.bad: list[BadLine] = []
+        """Lines that nobody could read, or that mean nothing."""
+        self._before = before
+        self._judge = judge
+        self._pairs = judge.setting.pairs
+        tables = None if start is None else judge.start_at(start)
+        self._is_lost = start is not None and tables is None
+        """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
+        self._replay = BrokerReplay(judge.setting, judge.replica, run, broker, tables, start)
+        self._neighbours = judge.setting.neighbours(broker)
+        self._links: dict[tuple[str, bool], array[int]] = {}
+        self._full: list[tuple[str, bool]] = []
+        self._clients = ClientRows(broker)
+        self._faults = False
+        self._earliest = self._latest = -1 if start is None or start.time is None else start.time
+        self._began = -1
+
+    def look(self, event: Event) -> bool:
+        """The next event. True when it is time to ask for `blocks`."""
+        message = event.message
+        try:
+            meant = None if message is None or event.event == "note" else self._judge.dictionary.of(message)
+            tables = event.tables if event.event == "snapshot" else None
+        except TraceError as error:
+            self.bad.append(BadLine(event.line, str(error)))
+            return False
+        time = event.time_ns
+        to = "" if message is None else message.to
+        return self.take(
+            event.event, event.seq, event.line, event.peer, meant, to, -1 if time is UNSET else time, tables
+        )
+
+    def take(
+        self,
+        kind: str,
+        seq: int,
+        line: int,
+        peer: str,
+        meant: Meant | None,
+        to: str,
+        time: int,
+        tables: TraceTables | None = None,
+    ) -> bool:
+        """The next event, in pieces: among them what its message means, for which subscription, and its time or -1."""
+        replay = self._replay
+        full = False
+        if time >= 0:
+            if time > self._latest:
+                self._latest = time
+            if time < self._earliest or self._earliest < 0:
+                self._earliest = time
+        if kind == "send":
+            assert meant is not None, "the reader wants one"
+            replay.send(seq, line, peer, meant)
+            if self._pairs:
+                full = self._on_link(peer, True, meant, seq, self._began)
+        elif kind == "receive":
+            assert meant is not None, "the reader wants one"
+            self._began = time
+            replay.receive(seq, line, peer, meant)
+            if self._pairs:
+                full = self._on_link(peer, False, meant, seq, time)
+        elif kind == "deliver":
+            assert meant is not None, "the reader wants one"
+            to = to or f"@{peer}"
+            replay.deliver(seq, line, to, meant)
+            full = self._clients.delivered(meant.id, to, seq, self._before + self.events, time)
+        elif kind == "client":
+            assert meant is not None, "the reader wants one"
+            self._began = time
+            replay.client(seq, line, peer, meant)
+            full = self._clients.did(meant, peer, seq, self._before + self.events, time)
+        else:
+            full = self._rarely(kind, seq, line, peer, meant, time, tables)
+        self.events += 1
+        return full
+
+    def _rarely(
+        self,
+        kind: str,
+        seq: int,
+        line: int,
+        peer: str,
+        meant: Meant | None,
+        time: int,
+        tables: TraceTables | None,
+    ) -> bool:
+        full = False
+        if kind == "snapshot":
+            self._replay.snapshot(seq, line, tables)
+        elif kind == "note":
+            self._replay.note(seq, line)
+        elif kind == "drop":
+            assert meant is not None, "the reader wants one"
+            self._faults = True
+            self._replay.drop(seq, line, peer)
+            if self._pairs:
+                full = self._on_link(peer, False, meant, seq, time)
+        else:
+            self._faults = True
+            self._replay.restart(seq, line)
+        return full
+
+    def end_with(self, snapshot: Event) -> None:
+        """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
+        self._replay.snapshot(snapshot.seq, snapshot.line, snapshot.tables)
+
+    def finish(self) -> Found:
+        """After the last event, or the snapshot of `end_with`."""
+        return Found(
+            self.run,
+            self.broker,
+            self.events,
+            None if self._is_lost else self._replay.finish(),
+            tuple(self.bad),
+            self._faults,
+            self._earliest,
+            self._latest,
+        )
+
+    def link_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
+        """What went over links since this was last asked: those with much, or all."""
+        for key in sorted(self._links) if all_of_them else self._full:
+            peer, sent = key
+            link = (self.broker, peer, "sent") if sent else (peer, self.broker, "taken")
+            yield link, self._links.pop(key).tobytes()
+        self._full = []
+
+    def client_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
+        """What clients did since this was last asked, by bucket: if it was much, or all."""
+        return self._clients.blocks(all_of_them=all_of_them)
+
+    def _on_link(self, peer: str, sent: bool, meant: Meant, seq: int, time: int) -> bool:
+        key = peer, sent
+        rows = self._links.get(key)
+        if rows is None:
+            if peer not in self._neighbours:
+                return False  # TRC-2
+            rows = self._links[key] = array("q")
+        rows.extend((meant.digest, seq, self._before + self.events, moment(time, meant.is_control)))
+        if len(rows) < COLUMNS * HELD:
+            return False
+        self._full.append(key)
+        return True

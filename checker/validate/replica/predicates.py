@@ -1,0 +1,155 @@
+"""An index of predicate filters: first the buckets that can have an answer, then the answers in each.
+
+Which buckets can is decided for all at once, by masks over the buckets: whose only value for an attribute is this one,
+and who constrains it loosely, to more than one value. A bucket is asked when every attribute that it constrains is
+accounted for, which is counted (`in_all_of_theirs`), or when every attribute that it is asked about is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import Factory, define
+
+from routeproof.checker.validate.replica.bits import Numbers, Tally, in_all_of_theirs, numbers_of
+from routeproof.checker.validate.replica.buckets import Bucket, Item, Key, item, only_value
+from routeproof.checker.validate.replica.groups import Group, Places
+from routeproof.model.filters import Attributes, Event, Filter, FilterError, PredicateFilter, Value
+from routeproof.model.filters.value_set import ValueSet
+
+
+@define
+class _Attribute:
+    """The buckets that constrain it: to which one value, or loosely."""
+
+    only: dict[Item, Numbers] = Factory(dict)
+    any_only: Numbers = Factory(Numbers)
+    loose: Numbers = Factory(Numbers)
+
+    def with_only(self, one: Item | None) -> int:
+        """The buckets that constrain it to this one value; None is none."""
+        found = None if one is None else self.only.get(one)
+        return 0 if found is None else found.mask
+
+
+class PredicateIndex:
+    """Buckets by key, and per attribute who constrains it how."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Key, Bucket] = {}
+        self._by_place: dict[int, Bucket] = {}
+        self._places = Places()
+        self._attributes: dict[str, _Attribute] = {}
+        self._totals = Tally()
+        """How many attributes each bucket constrains."""
+        self._lenient = Numbers()
+        """The buckets that a missing attribute may satisfy: the count says nothing about whether these match."""
+
+    def add(self, group: Group) -> None:
+        key = Key.of(_predicates(group.filter))
+        bucket = self._by_key.get(key)
+        if bucket is None:
+            bucket = self._by_key[key] = Bucket(key, self._places.take())
+            self._by_place[bucket.place] = bucket
+            self._enter(bucket, True)
+        bucket.add(group)
+
+    def remove(self, group: Group) -> None:
+        key = Key.of(_predicates(group.filter))
+        bucket = self._by_key[key]
+        bucket.remove(group)
+        if not bucket.groups:
+            del self._by_key[key], self._by_place[bucket.place]
+            self._enter(bucket, False)
+            self._places.give_back(bucket.place)
+
+    def matching(self, event: Event) -> Iterator[Group]:
+        if not isinstance(event, Attributes):
+            raise FilterError("a predicate filter was asked about an event number; expected a table of attributes")
+        accounted = []
+        for name, value in event.pairs:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                accounted.append(attribute.with_only(item(value)) | attribute.loose.mask)
+        for bucket in self._listed(self._accounted_for(accounted) | self._lenient.mask):
+            yield from bucket.matching(event)
+
+    def covering(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        accounted = []
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                accounted.append(attribute.with_only(only_value(values)) | attribute.loose.mask)
+        for bucket in self._listed(self._accounted_for(accounted)):
+            yield from bucket.covering(mine)
+
+    def covered(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        possible = self._places.everyone
+        wide: list[tuple[_Attribute, ValueSet]] = []
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is None:
+                return
+            one = only_value(values)
+            if one is not None:
+                possible &= attribute.with_only(one)
+            else:
+                possible &= attribute.any_only.mask | attribute.loose.mask
+                wide.append((attribute, values))
+        for attribute, values in wide:
+            possible &= attribute.loose.mask | _only_in(attribute, values, possible)
+        for bucket in self._listed(possible):
+            yield from bucket.covered(mine)
+
+    def overlapping(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        possible = self._places.everyone
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                one = only_value(values)
+                if one is not None:
+                    possible &= ~attribute.any_only.mask | attribute.with_only(one)
+                else:
+                    possible &= ~attribute.any_only.mask | _only_in(attribute, values, possible)
+        for bucket in self._listed(possible):
+            yield from bucket.overlapping(mine)
+
+    def _accounted_for(self, masks: list[int]) -> int:
+        return in_all_of_theirs(masks, self._totals, self._places.everyone)
+
+    def _listed(self, buckets: int) -> list[Bucket]:
+        return [self._by_place[place] for place in numbers_of(buckets)]
+
+    def _enter(self, bucket: Bucket, belongs: bool) -> None:
+        """A bucket came, or went."""
+        for name, one in bucket.key.items:
+            attribute = self._attributes.setdefault(name, _Attribute())
+            attribute.any_only.set(bucket.place, belongs)
+            attribute.only.setdefault(one, Numbers()).set(bucket.place, belongs)
+            if not attribute.only[one]:
+                del attribute.only[one]
+        for name in (*bucket.key.ranges, *bucket.key.others):
+            self._attributes.setdefault(name, _Attribute()).loose.set(bucket.place, belongs)
+        self._lenient.set(bucket.place, belongs and bucket.key.lenient)
+        self._totals.set(bucket.place, bucket.key.size if belongs else 0)
+
+
+def _only_in(attribute: _Attribute, values: ValueSet, possible: int) -> int:
+    """The buckets whose one value is among these; all, where there are more values to look at than buckets."""
+    if len(attribute.only) > possible.bit_count():
+        return attribute.any_only.mask
+    found = 0
+    for one, buckets in attribute.only.items():
+        value: Value = one[0] if isinstance(one, tuple) else one
+        if value in values:
+            found |= buckets.mask
+    return found
+
+
+def _predicates(each: Filter) -> PredicateFilter:
+    if not isinstance(each, PredicateFilter):
+        raise FilterError("a predicate filter was compared with a set of events; expected filters of one kind")
+    return each

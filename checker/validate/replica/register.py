@@ -1,0 +1,146 @@
+"""Numbers for what has a filter, and the questions about it: `Register`.
+
+A number is a bit in a mask, so that the numbers have to stay small: those of who is no longer in use are found out from
+time to time and given again. `newcomers` is how what was asked before is brought up to date.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import Generic, TypeVar
+
+from routeproof.checker.validate.replica.answers import Answer, Answers
+from routeproof.checker.validate.replica.bits import mask_of
+from routeproof.checker.validate.replica.groups import Group
+from routeproof.checker.validate.replica.one_kind import OneKindIndex
+from routeproof.model.filters import Event, Filter
+
+T = TypeVar("T", bound=Hashable)
+
+RECENT = 32
+"""To ask one filter takes a microsecond, to ask the index some tens."""
+
+FEWEST = 1024
+"""Below so many numbers it is not worth looking for those that are free."""
+
+KEPT = 32 << 20
+"""Bytes of answers, for each kind of question."""
+
+
+class Register(Generic[T]):
+    """`in_use` tells the mask of the numbers that anybody still holds. Filters are of one kind, as in every trace."""
+
+    def __init__(self, filter_of: Callable[[T], Filter], in_use: Callable[[], int], kept: int = KEPT) -> None:
+        self.moment = 0
+        self._filter_of = filter_of
+        self._in_use = in_use
+        self._look_at = FEWEST
+        self._numbers: dict[T, int] = {}
+        self._items: list[T | None] = []
+        self._filters: list[Filter | None] = []
+        """The first of those that are equal: to look for something by the very same object is fast."""
+        self._free: list[int] = []
+        self._recent: deque[int] = deque(maxlen=RECENT)
+        self._groups: dict[Filter, Group] = {}
+        self._index = OneKindIndex()
+        self._matching = Answers[Event](self, self._index.matching, lambda e, f: f.matches(e), kept)
+        self._covering = Answers[Filter](self, self._index.covering, lambda g, f: f.covers(g), kept)
+        self._covered = Answers[Filter](self, self._index.covered, lambda g, f: g.covers(f), kept)
+        self._overlapping = Answers[Filter](self, self._index.overlapping, lambda g, f: f.overlaps(g), kept)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    # -- numbers -------------------------------------------------------------------------------------------------------
+
+    def number(self, item: T) -> int:
+        """Its number; a new one where it has none."""
+        number = self._numbers.get(item)
+        return self._added(item) if number is None else number
+
+    def known(self, item: T) -> int | None:
+        return self._numbers.get(item)
+
+    def item(self, number: int) -> T:
+        found = self._items[number]
+        assert found is not None, "a number that stands for nobody"
+        return found
+
+    def filter(self, number: int) -> Filter:
+        found = self._filters[number]
+        assert found is not None, "a number that stands for nobody"
+        return found
+
+    def filter_of(self, number: int) -> Filter | None:
+        return self._filters[number]
+
+    def newcomers(self, since: int) -> list[int] | None:
+        behind = self.moment - since
+        if behind > len(self._recent):
+            return None
+        return list(islice(reversed(self._recent), behind))
+
+    def _added(self, item: T) -> int:
+        if len(self._numbers) >= self._look_at:
+            self._sweep()
+        group = self._group(self._filter_of(item))
+        if self._free:
+            number = self._free.pop()
+            self._items[number], self._filters[number] = item, group.filter
+        else:
+            number = len(self._items)
+            self._items.append(item)
+            self._filters.append(group.filter)
+        group.numbers.append(number)
+        self._numbers[item] = number
+        self._recent.append(number)
+        self.moment += 1
+        return number
+
+    def _group(self, its: Filter) -> Group:
+        group = self._groups.get(its)
+        if group is None:
+            group = Group(its)
+            self._index.add(group)
+            self._groups[its] = group
+        return group
+
+    def _sweep(self) -> None:
+        """Take back the numbers that nobody holds; the lowest are given first."""
+        in_use = self._in_use()
+        for item, number in [each for each in self._numbers.items() if not in_use >> each[1] & 1]:
+            del self._numbers[item]
+            self._items[number] = self._filters[number] = None
+            self._free.append(number)
+            group = self._groups[self._filter_of(item)]
+            group.numbers.remove(number)
+            if not group.numbers:
+                del self._groups[group.filter]
+                self._index.remove(group)
+        self._free.sort(reverse=True)
+        self._look_at = max(FEWEST, 2 * len(self._numbers))
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    def matching(self, event: Event) -> Answer:
+        """Whose filter the event matches."""
+        return self._matching.of(event)
+
+    def covering(self, asked: Filter) -> int:
+        """Whose filter covers this one: those with the same filter are among them."""
+        return self._covering.of(asked).mask
+
+    def covered(self, asked: Filter) -> int:
+        """Whose filter this one covers: those with the same filter are among them."""
+        return self._covered.of(asked).mask
+
+    def overlapping(self, asked: Filter) -> int:
+        """Whose filter lets an event through that this one does too."""
+        return self._overlapping.of(asked).mask
+
+    def same(self, asked: Filter) -> int:
+        """Who has this very filter."""
+        group = self._groups.get(asked)
+        return 0 if group is None else mask_of(group.numbers)

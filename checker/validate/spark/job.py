@@ -1,0 +1,231 @@
+"""The whole of the job: read, replay, join, conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from routeproof.checker.validate.clients import OPERATIONS
+from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
+from routeproof.checker.validate.packing import key_of, name_of
+from routeproof.checker.validate.part import Found
+from routeproof.checker.validate.quiet import slot_width
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.spark import columns, groups, joins, lines, parts, plan
+from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
+from routeproof.traces import BadLine
+from routeproof.traces.parquet_reader import is_parquet
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def judge(spark: SparkSession, path: Path, setting: Setting, *, ranges: int = lines.RANGE) -> Report:
+    """`ranges`: bytes of a plain file that are one task's. The workers read `path` too."""
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", columns.AT_ONCE)
+    return _Job(spark, path.absolute(), setting).run(ranges)
+
+
+class _Job:
+    def __init__(self, spark: SparkSession, path: Path, setting: Setting) -> None:
+        self._spark = spark
+        self._path = path
+        self._setting = setting
+        self._tasks = 3 * spark.sparkContext.defaultParallelism
+        self._bad: list[BadLine] = []
+        self._kept: list[DataFrame] = []
+        self._lines_before: list[int] = []
+
+    def run(self, ranges: int) -> Report:
+        try:
+            results = self._of_groups() if is_parquet(self._path) else self._of_lines(ranges)
+            return self._conclude(self._keep(results))
+        finally:
+            for frame in self._kept:
+                frame.unpersist()
+
+    # -- reading and replaying -----------------------------------------------------------------------------------------
+
+    def _of_groups(self) -> DataFrame:
+        numbers = [(n,) for n in range(groups.count(self._path))]
+        asked = self._frame(numbers, "number int")
+        summaries = asked.mapInArrow(partial(groups.summarise, str(self._path), self._setting), groups.SUMMARIES)
+        known = {row["number"]: row["data"] for row in summaries.collect()}
+        stretches = [None if known[n] is None else groups.decode(bytes(known[n])) for (n,) in numbers]
+        units = plan.of_groups(stretches)
+        sizes = [sum(s.events for g in unit.groups for s in stretches[g] or ()) for unit in units]
+        tasks = plan.spread(sizes, min(self._tasks, len(units)))
+        rows = [(task, bytearray(parts.encode_unit(unit))) for task, unit in zip(tasks, units, strict=True)]
+        return self._frame(rows, parts.UNITS, by="task").mapInArrow(
+            partial(parts.judge_groups, str(self._path), self._setting), columns.RESULTS
+        )
+
+    def _of_lines(self, size: int) -> DataFrame:
+        rows = [(r.number, r.begin, r.end) for r in lines.ranges(self._path, size)]
+        read = self._frame(rows, "number int, begin long, end long").mapInArrow(
+            partial(lines.read_ranges, str(self._path), self._setting), columns.BLOCKS
+        )
+        blocks = self._keep(read)
+        self._set_apart(blocks.where(f"kind = {columns.BAD}").select("place", "events", "lines", "data").collect())
+        whose = blocks.where(f"kind = {columns.LINES}").select("run", "broker", "place", "events", "starts", "bare")
+        found = [plan.Block(bytes(r[0]), bytes(r[1]), *r[2:]) for r in whose.collect()]
+        assigned = plan.of_blocks(found, self._tasks)
+        schema = "place long, part long, role int, task int"
+        where = self._spark.createDataFrame([(a.place, a.part, a.role, a.task) for a in assigned], schema)
+        return (
+            blocks.select("place", "run", "broker", "lines", "data")
+            .join(where.hint("broadcast"), "place")
+            .repartitionById(self._tasks, "task")
+            .sortWithinPartitions("part", "place")
+            .mapInArrow(partial(parts.judge_blocks, self._setting), columns.RESULTS)
+        )
+
+    def _set_apart(self, rows: Iterable[Any]) -> None:
+        """Lines that nobody could read; and how many lines each range has, which says what lines are called."""
+        counts: dict[int, int] = {}
+        bad: list[tuple[int, str]] = []
+        for row in rows:
+            if row["lines"]:
+                bad.append((int.from_bytes(row["lines"], "little"), name_of(bytes(row["data"]))))
+            else:
+                counts[row["place"] >> 32] = row["events"]
+        self._lines_before = list(accumulate((counts[n] for n in sorted(counts)), initial=1))
+        self._bad = [BadLine(self._line(number), reason) for number, reason in bad]
+
+    def _line(self, number: int) -> int:
+        if not self._lines_before:  # of Parquet: it is what it should be
+            return number
+        return lines.line_number(number, self._lines_before.__getitem__)
+
+    # -- joining -------------------------------------------------------------------------------------------------------
+
+    def _conclude(self, results: DataFrame) -> Report:
+        told = (
+            results.where(f"kind in ({columns.FOUND}, {columns.UNREADABLE})").select("kind", "part", "data").collect()
+        )
+        found: dict[tuple[str, str], dict[int, Found]] = {}
+        for row in told:
+            if row["kind"] == columns.UNREADABLE:
+                self._bad += decode_bad(bytes(row["data"]))
+            else:
+                each = self._placed(decode_found(bytes(row["data"])))
+                found.setdefault((each.run, each.broker), {})[row["part"]] = each
+        self._before = {key: dict(_before(mine)) for key, mine in found.items()}
+        brokers = [[mine[part] for part in sorted(mine)] for _, mine in sorted(found.items())]
+        rejections = [r for mine in brokers if (r := of_broker(mine)) is not None]
+        every = [each for mine in brokers for each in mine]
+        rejections += self._between_brokers(results, every)
+        self._bad += [line for each in every for line in each.bad]
+        return report(self._setting, every, rejections, self._bad)
+
+    def _placed(self, found: Found) -> Found:
+        """With the numbers that lines have in the file."""
+        at = found.rejection
+        return evolve(
+            found,
+            rejection=None if at is None else evolve(at, line=self._line(at.line)),
+            bad=tuple(BadLine(self._line(line.number), line.reason) for line in found.bad),
+        )
+
+    def _between_brokers(self, results: DataFrame, found: list[Found]) -> list[Rejection]:
+        runs: dict[bytes, list[Found]] = {}
+        for each in found:
+            runs.setdefault(key_of(each.run), []).append(each)
+        times = {run: [t for e in those for t in (e.earliest, e.latest) if t >= 0] for run, those in runs.items()}
+        widths = {run: slot_width(min(those, default=0), max(those, default=0)) for run, those in times.items()}
+        spans: dict[tuple[bytes, int], list[bytes]] = {}
+        rejections: list[Rejection] = []
+        for row in self._links(results, widths) if self._setting.pairs else ():
+            if row["kind"] == columns.REJECTION:
+                rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
+            else:
+                spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
+        if not {"client", "deliver"} <= self._setting.observes:
+            return rejections
+        operations = self._operations(results)
+        contexts = {
+            run: joins.Context(
+                operations=tuple(operations.get(run, ())),
+                owes=why_nothing_is_owed(self._setting, those) is None,
+                links=self._setting.pairs,
+                settles=self._setting.settles,
+                latest=max(times[run], default=0),
+                width=widths[run],
+                control=tuple(spans.get((run, columns.CONTROL), ())),
+                publications=tuple(spans.get((run, columns.PUBLICATIONS), ())),
+                on_the_way=tuple(spans.get((run, columns.ON_THE_WAY), ())),
+            )
+            for run, those in runs.items()
+        }
+        return rejections + self._clients(results, contexts)
+
+    def _links(self, results: DataFrame, widths: dict[bytes, int]) -> list[Any]:
+        joined = (
+            results.where(f"kind = {columns.LINK}")
+            .repartition(self._tasks, "run", "near", "far")
+            .sortWithinPartitions("run", "near", "far", "end", "part", "first")
+            .mapInArrow(partial(joins.join_links, widths), columns.RESULTS)
+        )
+        return joined.select("kind", "run", "data").collect()
+
+    def _operations(self, results: DataFrame) -> dict[bytes, list[bytes]]:
+        of_clients = results.where(f"kind = {columns.CLIENT} and end = '{OPERATIONS}'").select("run", "data").collect()
+        found: dict[bytes, list[bytes]] = {}
+        for row in of_clients:
+            found.setdefault(bytes(row["run"]), []).append(bytes(row["data"]))
+        return found
+
+    def _clients(self, results: DataFrame, contexts: dict[bytes, joins.Context]) -> list[Rejection]:
+        told = self._spark.sparkContext.broadcast(contexts)
+        joined = (
+            results.where(f"kind = {columns.CLIENT} and end <> '{OPERATIONS}'")
+            .repartition(self._tasks, "run", "end")
+            .sortWithinPartitions("run", "end")
+            .mapInArrow(partial(joins.join_clients, self._setting, told), columns.RESULTS)
+        )
+        found = [self._counted(decode_rejection(bytes(row["data"]))) for row in joined.select("data").collect()]
+        told.unpersist()
+        return found
+
+    def _counted(self, rejection: Rejection) -> Rejection:
+        """What it counts within its part, counted within its broker."""
+        part, within = rejection.accepted >> parts.PART_BITS, rejection.accepted & ((1 << parts.PART_BITS) - 1)
+        return evolve(rejection, accepted=self._before[rejection.run, rejection.broker][part] + within)
+
+    # -- frames --------------------------------------------------------------------------------------------------------
+
+    def _frame(self, rows: list[tuple[Any, ...]], schema: str, by: str | None = None) -> DataFrame:
+        """A task for each row, or for those that have the same number in a column."""
+        frame = self._spark.createDataFrame(rows, schema)
+        if not rows:
+            return frame
+        count = len(rows) if by is None else 1 + max(row[0] for row in rows)
+        return frame.repartitionById(count, by or _numbered(schema))
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        """It is used more than once."""
+        from pyspark import StorageLevel
+
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(kept)
+        return kept
+
+
+def _numbered(schema: str) -> str:
+    """The first column, in which rows are numbered."""
+    return schema.split(maxsplit=1)[0]
+
+
+def _before(parts: dict[int, Found]) -> Iterable[tuple[int, int]]:
+    """By part, how many events its broker had before it."""
+    count = 0
+    for number in sorted(parts):
+        yield number, count
+        count += parts[number].events

@@ -1,0 +1,141 @@
+"""Parts in the workers: lines or row groups in, what the parts came to and what they set aside out.
+
+A worker holds one block of lines, or one batch of a row group, and the tables of the parts that are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import force_setattr
+
+from routeproof.checker.validate.packing import key_of, name_of
+from routeproof.checker.validate.part import Judge, Part
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.spark.columns import CLIENT, FOUND, LINK, RESULTS, UNREADABLE, Batch, batches, rows_of
+from routeproof.checker.validate.spark.groups import events
+from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
+from routeproof.checker.validate.wire import encode_bad, encode_found
+from routeproof.model.filters import Dialect, dialect
+from routeproof.traces import BadLine, Event
+from routeproof.traces.lines import read_block
+
+PART_BITS = 32
+"""What a part sets aside counts the broker's events within the part, below the part's number."""
+
+UNITS = "task int, data binary"
+
+Row = tuple[Any, ...]
+
+
+def judge_blocks(setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: blocks of lines with their `part` and `role`, in order of parts and places; `RESULTS` out."""
+    yield from batches(RESULTS, _of_blocks(Judge(setting), rows_of(found)))
+
+
+def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
+    how = dialect(judge.setting.dialect)
+    for number, mine in groupby(blocks, lambda block: block["part"]):
+        part: Part | None = None
+        for block in mine:
+            read = _numbered(block, how)
+            if part is None:
+                broker = name_of(block["run"]), name_of(block["broker"])
+                start = read.pop(0) if block["role"] == BEGINS else None
+                assert start is None or isinstance(start, Event), "it was asked whether a part can begin with it"
+                part = Part(judge, *broker, start, number << PART_BITS)
+            if block["role"] == CLOSES:
+                [snapshot] = read
+                assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
+                part.end_with(snapshot)
+                continue
+            for line in read:
+                yield from _look(part, number, line)
+        assert part is not None, "a part has blocks"
+        yield from _finished(part, number)
+
+
+def _numbered(block: dict[str, Any], how: Dialect) -> list[Event | BadLine]:
+    """Its lines as they stood in the file; of a block that closes a part only the first."""
+    numbers = np.frombuffer(block["lines"], np.int64).tolist()
+    data: bytes = block["data"]
+    if block["role"] == CLOSES:
+        data = data.partition(b"\n")[0]
+    found = read_block(data, 0, how)
+    for at, line in enumerate(found):
+        if isinstance(line, Event):
+            force_setattr(line, "line", numbers[line.line])
+        else:
+            found[at] = BadLine(numbers[line.number], line.reason)
+    return found
+
+
+def judge_groups(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: `UNITS` in, `RESULTS` out."""
+    judge = Judge(setting)
+    for row in rows_of(found):
+        unit = msgspec.msgpack.decode(row["data"], type=UnitRow)
+        yield from batches(RESULTS, _of_groups(judge, Path(path), Unit(*unit)))
+
+
+UnitRow = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def encode_unit(unit: Unit) -> bytes:
+    return msgspec.msgpack.encode((unit.groups, unit.starts, unit.closes))
+
+
+def _of_groups(judge: Judge, path: Path, unit: Unit) -> Iterator[Row]:
+    """A part's number is that of the row group with which it begins."""
+    parts: dict[tuple[str, str], tuple[int, Part]] = {}
+    bad: list[BadLine] = []
+    for group in unit.groups:
+        starting = group in unit.starts
+        for line in events(path, group):
+            if isinstance(line, BadLine):
+                bad.append(line)
+                continue
+            key = line.run or judge.setting.run, line.broker
+            if starting:
+                parts[key] = group, Part(judge, *key, line, group << PART_BITS)
+                starting = False
+                continue
+            known = parts.get(key)
+            if known is None:
+                known = parts[key] = group, Part(judge, *key, None, group << PART_BITS)
+            yield from _look(known[1], known[0], line)
+    for group in unit.closes:
+        snapshot = next(events(path, group))
+        assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
+        parts[snapshot.run or judge.setting.run, snapshot.broker][1].end_with(snapshot)
+    for number, part in parts.values():
+        yield from _finished(part, number)
+    if bad:
+        yield UNREADABLE, b"", b"", b"", "", 0, 0, encode_bad(bad)
+
+
+def _look(part: Part, number: int, line: Event | BadLine) -> Iterator[Row]:
+    if isinstance(line, BadLine):
+        part.bad.append(line)
+    elif part.look(line):
+        yield from _set_aside(part, number)
+
+
+def _finished(part: Part, number: int) -> Iterator[Row]:
+    found = part.finish()
+    yield from _set_aside(part, number, all_of_it=True)
+    run, broker = key_of(part.run), key_of(part.broker)
+    yield FOUND, run, broker, b"", "", number, 0, encode_found(found)
+
+
+def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[Row]:
+    run = key_of(part.run)
+    for (near, far, end), block in part.link_blocks(all_of_them=all_of_it):
+        yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
+    for bucket, block in part.client_blocks(all_of_them=all_of_it):
+        yield CLIENT, run, b"", b"", str(bucket), number, part.events, block

@@ -1,0 +1,42 @@
+"""Parts as bytes: what a part came to, sent from where it was judged to where the verdict is made."""
+
+from __future__ import annotations
+
+import msgspec
+from attrs import asdict
+
+from routeproof.checker.validate.packing import packed
+from routeproof.checker.validate.part import Found
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.traces import BadLine
+
+
+def encode_found(found: Found) -> bytes:
+    return packed(asdict(found))
+
+
+def decode_found(data: bytes) -> Found:
+    raw = msgspec.msgpack.decode(data)
+    return Found(
+        **{
+            **raw,
+            "rejection": None if raw["rejection"] is None else Rejection(**raw["rejection"]),
+            "bad": tuple(BadLine(**each) for each in raw["bad"]),
+        }
+    )
+
+
+def encode_bad(lines: list[BadLine]) -> bytes:
+    return packed([(line.number, line.reason) for line in lines])
+
+
+def decode_bad(data: bytes) -> list[BadLine]:
+    return [BadLine(*each) for each in msgspec.msgpack.decode(data)]
+
+
+def encode_rejection(rejection: Rejection) -> bytes:
+    return packed(asdict(rejection))
+
+
+def decode_rejection(data: bytes) -> Rejection:
+    return Rejection(**msgspec.msgpack.decode(data))

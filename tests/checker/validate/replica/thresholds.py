@@ -1,0 +1,27 @@
+"""The replica with every threshold so low that few filters are enough to get beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from routeproof.checker.validate.replica import bits, buckets, register
+
+SIZES = ("as they are", "low")
+
+
+@contextmanager
+def thresholds(size: str) -> Iterator[None]:
+    """`low`: columns, masks, forgetting, and numbers given again, in universes of a dozen."""
+    if size == "as they are":
+        yield
+        return
+    with (
+        patch.object(bits, "FEW", 1),
+        patch.object(buckets, "FEW", 2),
+        patch.object(bits, "LOOPED", 3),
+        patch.object(register, "RECENT", 3),
+        patch.object(register, "FEWEST", 4),
+    ):
+        yield
