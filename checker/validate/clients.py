@@ -55,22 +55,27 @@ class Published:
     at: Place
 
 
-@frozen
-class Delivered:
-    """`to`: the subscription or, behind an @, the client."""
+class Delivered(NamedTuple):
+    """`to`: the subscription or, behind an @, the client. There are many, so that its place is not apart."""
 
-    id: str
     to: str
-    at: Place
+    broker: str
+    seq: int
+    before: int
+    time: int
+
+    @property
+    def at(self) -> Place:
+        return Place(self.broker, self.seq, self.before, self.time)
 
 
-@frozen
-class Rows:
-    """Those of one block."""
+class Block(NamedTuple):
+    """What was set aside together. Of deliveries only the rows: a publication's id, to whom, seq, before, time."""
 
-    operations: tuple[Operation, ...]
-    published: tuple[Published, ...]
-    delivered: tuple[Delivered, ...]
+    broker: str
+    operations: list[Operation]
+    published: list[Published]
+    delivered: list[tuple[str, str, int, int, int]]
 
 
 class ClientRows:
@@ -115,10 +120,11 @@ class ClientRows:
             yield bucket, packed(buckets[bucket])
 
 
-def rows_of(block: bytes) -> Rows:
-    broker, operations, published, delivered = msgspec.msgpack.decode(block)
-    return Rows(
-        tuple(Operation(kind, id, wants, by, Place(broker, *at)) for kind, id, wants, by, *at in operations),
-        tuple(Published(id, of, event, digest, Place(broker, *at)) for id, of, event, digest, *at in published),
-        tuple(Delivered(id, to, Place(broker, *at)) for id, to, *at in delivered),
+def block_of(data: bytes) -> Block:
+    broker, operations, published, delivered = msgspec.msgpack.decode(data)
+    return Block(
+        broker,
+        [Operation(kind, id, wants, by, Place(broker, *at)) for kind, id, wants, by, *at in operations],
+        [Published(id, of, event, digest, Place(broker, *at)) for id, of, event, digest, *at in published],
+        delivered,
     )

@@ -16,7 +16,8 @@ from attrs import define, field
 from routeproof.checker.validate.rejection import Rejection
 
 COLUMNS = 4
-"""The digest of what was said; the event's seq; how many events its broker had before it; and its moment."""
+"""The digest of what was said; the event's seq; how many events its broker had before it; and the moment: twice the
+time, and one more where the message changes tables. The time is that of the step; without one it is -1."""
 DIGEST, SEQ, BEFORE, MOMENT = range(COLUMNS)
 
 LATEST = (1 << 62) - 1
@@ -24,11 +25,6 @@ LATEST = (1 << 62) - 1
 
 Rows: TypeAlias = Any
 """An array of int64, four columns wide."""
-
-
-def moment(time: int, is_control: bool) -> int:
-    """When a message was sent or received, and whether it is one that changes tables. Without a time, -1: -1, or -2."""
-    return (min(LATEST, time)) * 2 + is_control
 
 
 def rows(block: bytes) -> Rows:

@@ -12,7 +12,7 @@ from pathlib import Path
 from routeproof.checker.errors import UsageError
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.validate.ahead import subscriptions
-from routeproof.checker.validate.clients import OPERATIONS, rows_of
+from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.obligations import Obligations, Traffic
@@ -118,8 +118,8 @@ class _Reading:
 
     def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
         meanings = meanings_of(dialect(self._setting.dialect))
-        said = map(rows_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
-        obligations = Obligations(run, [each for rows in said for each in rows.operations], meanings, traffic)
+        said = map(block_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
+        obligations = Obligations(run, [each for block in said for each in block.operations], meanings, traffic)
         for key in self._store.stored():
             if key[:2] == (run, "clients") and key[2] != f"{OPERATIONS:02}":
-                yield from foremost(obligations.judge(map(rows_of, self._store.blocks(key))))
+                yield from foremost(obligations.judge(map(block_of, self._store.blocks(key))))

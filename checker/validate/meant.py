@@ -43,13 +43,13 @@ class Meant:
 
     __slots__ = ("_meanings", "digest", "id", "is_control", "items", "kind", "matching", "of", "written")
 
-    def __init__(self, message: TraceMessage) -> None:
+    def __init__(self, message: TraceMessage, written: bytes | int) -> None:
         self.kind: str = message.kind
         self.id: str = message.id
         self.of: str = message.of
         self.is_control: bool = message.kind != "publish"
         self.items: tuple[Item, ...] = message.items if self.is_control else ()
-        self.written: bytes | int = _written(message)
+        self.written = written
         """Its filter or its event; empty where it has none."""
         self.digest: int = digest(said_in_trace(message))
         self.matching: Answer | None = None
@@ -86,18 +86,20 @@ class Dictionary:
         """`TraceError` where its filter or event cannot be read."""
         text = message.attributes_text
         key: Hashable
-        if text is not UNSET and message.kind == "publish" and message.number is UNSET:
-            key = message.id, message.of, bytes(text)
+        written: bytes | int
+        if text is not UNSET and message.kind == "publish":
+            written = bytes(text)
+            key = message.id, message.of, written
         else:
             packed = message.packed
             items = None if packed is UNSET else tuple((i.id, i.of, _bytes(i.filter_text)) for i in packed)
-            about = message.number, _bytes(message.filter_text), _bytes(text), items
-            key = message.kind, message.id, message.of, *about
+            written = _written(message)
+            key = message.kind, message.id, message.of, written, items
         meant = self._known.get(key)
         if meant is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            meant = self._known[key] = Meant(message)
+            meant = self._known[key] = Meant(message, written)
         return meant
 
 
@@ -106,11 +108,9 @@ def _bytes(text: JsonText | UnsetType) -> bytes | None:
 
 
 def _written(message: TraceMessage) -> bytes | int:
-    if message.kind != "publish":
-        return b"" if message.filter_text is UNSET else bytes(message.filter_text)
-    if message.attributes_text is not UNSET:
-        return bytes(message.attributes_text)
-    return b"" if message.number is UNSET else message.number
+    if message.kind == "publish":
+        return b"" if message.number is UNSET else message.number
+    return b"" if message.filter_text is UNSET else bytes(message.filter_text)
 
 
 def model_message(meant: Meant, ranks: dict[str, int], sub: Known, adv: Known) -> Hashable | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from attrs import define, field, frozen
 from msgspec import Raw
 
-from routeproof.checker.validate.clients import Delivered, Operation, Place, Published, Rows
+from routeproof.checker.validate.clients import Block, Delivered, Operation, Place, Published
 from routeproof.checker.validate.quiet import Busy
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.replica.bits import numbers_of
@@ -130,14 +130,18 @@ class Obligations:
                 self._of[wanted] = found
         return found
 
-    def judge(self, bucket: Iterable[Rows]) -> Iterator[Rejection]:
+    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
         publications: list[Published] = []
         came: dict[str, list[Delivered]] = {}
-        for rows in bucket:
-            publications += rows.published
-            for delivery in rows.delivered:
-                came.setdefault(delivery.id, []).append(delivery)
+        for block in bucket:
+            publications += block.published
+            broker = block.broker
+            for id, to, seq, before, time in block.delivered:
+                those = came.get(id)
+                if those is None:
+                    those = came[id] = []
+                those.append(Delivered(to, broker, seq, before, time))
         published: set[str] = set()
         for publication in sorted(publications, key=lambda p: p.at):
             if publication.id in published:
@@ -158,17 +162,17 @@ class Obligations:
         wanted = [self._slots.item(slot) for slot in numbers_of(matching)]
         if len(wanted) == len(came) and {s.id for s in wanted} == {each.to for each in came}:
             return  # each of them once, and nobody else
-        yield from self._of_deliveries(sorted(came, key=lambda d: d.at), matching)
+        yield from self._of_deliveries(publication.id, sorted(came, key=lambda d: d.at), matching)
         yield from self._of_owed(publication, came, wanted)
 
-    def _of_deliveries(self, those: list[Delivered], matching: int) -> Iterator[Rejection]:
+    def _of_deliveries(self, id: str, those: list[Delivered], matching: int) -> Iterator[Rejection]:
         met: set[str] = set()
         for each in those:
             to = each.to.removeprefix("@")
             if each.to in met:
-                yield self._rejection(each.at, "TRC-8", f"{each.id} delivered to {to} once", "again")
+                yield self._rejection(each.at, "TRC-8", f"{id} delivered to {to} once", "again")
             elif not self._wants(each.to, matching):
-                yield self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{each.id} delivered to {to}")
+                yield self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{id} delivered to {to}")
             met.add(each.to)
 
     def _wants(self, to: str, matching: int) -> bool:

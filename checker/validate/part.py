@@ -18,7 +18,7 @@ from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.ahead import MOST, Announced, Expected
 from routeproof.checker.validate.clients import ClientRows
-from routeproof.checker.validate.links import COLUMNS, moment
+from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.meant import Dictionary, Meant
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.replica import Replica
@@ -28,11 +28,13 @@ from routeproof.checker.validate.steps import BrokerReplay
 from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import Tables
-from routeproof.traces import BadLine, Event, TraceError, TraceTables
+from routeproof.traces import BadLine, Event, TraceError, TraceMessage
 from routeproof.traces.meanings import meanings_of
 
 HELD = 512
 """Rows of a link that wait before they become a block."""
+
+RARE = frozenset({"snapshot", "note", "drop", "crash", "restart"})
 
 LinkKey = tuple[str, str, str]
 """From whom, to whom, and which end saw it: `sent` or `taken`."""
@@ -102,92 +104,86 @@ class Part:
         self._faults = False
         self._earliest = self._latest = -1 if start is None or start.time is None else start.time
         self._began = -1
+        self._last: TraceMessage | None = None
+        self._last_meant: Meant
 
     def look(self, event: Event) -> bool:
         """The next event. True when it is time to ask for `blocks`."""
-        message = event.message
+        kind, seq, line, peer, message = event.event, event.seq, event.line, event.peer, event.message
+        time = -1 if event.time_ns is UNSET else event.time_ns
+        if kind in RARE or message is None:
+            return self._rarely(event, time)
         try:
-            meant = None if message is None or event.event == "note" else self._judge.dictionary.of(message)
-            tables = event.tables if event.event == "snapshot" else None
+            meant = self._meant(message)
         except TraceError as error:
-            self.bad.append(BadLine(event.line, str(error)))
+            self.bad.append(BadLine(line, str(error)))
             return False
-        time = event.time_ns
-        to = "" if message is None else message.to
-        return self.take(
-            event.event, event.seq, event.line, event.peer, meant, to, -1 if time is UNSET else time, tables
-        )
-
-    def take(
-        self,
-        kind: str,
-        seq: int,
-        line: int,
-        peer: str,
-        meant: Meant | None,
-        to: str,
-        time: int,
-        tables: TraceTables | None = None,
-    ) -> bool:
-        """The next event, in pieces: among them what its message means, for which subscription, and its time or -1."""
-        replay = self._replay
-        full = False
-        if time >= 0:
-            if time > self._latest:
-                self._latest = time
-            if time < self._earliest or self._earliest < 0:
-                self._earliest = time
-        if kind == "send":
-            assert meant is not None, "the reader wants one"
-            replay.send(seq, line, peer, meant)
-            if self._pairs:
-                full = self._on_link(peer, True, meant, seq, self._began)
-        elif kind == "receive":
-            assert meant is not None, "the reader wants one"
-            self._began = time
-            replay.receive(seq, line, peer, meant)
-            if self._pairs:
-                full = self._on_link(peer, False, meant, seq, time)
-        elif kind == "deliver":
-            assert meant is not None, "the reader wants one"
-            to = to or f"@{peer}"
-            replay.deliver(seq, line, to, meant)
-            full = self._clients.delivered(meant.id, to, seq, self._before + self.events, time)
-        elif kind == "client":
-            assert meant is not None, "the reader wants one"
-            self._began = time
-            replay.client(seq, line, peer, meant)
-            full = self._clients.did(meant, peer, seq, self._before + self.events, time)
-        else:
-            full = self._rarely(kind, seq, line, peer, meant, time, tables)
+        before = self._before + self.events
         self.events += 1
-        return full
+        if time >= 0:
+            self._at(time)
+        replay = self._replay
+        if kind == "send":
+            replay.send(seq, line, peer, meant)
+            return self._pairs and self._on_link((peer, True), meant, seq, before, self._began)
+        if kind == "deliver":
+            to = message.to or f"@{peer}"
+            replay.deliver(seq, line, to, meant)
+            return self._clients.delivered(meant.id, to, seq, before, time)
+        self._began = time
+        if kind == "receive":
+            replay.receive(seq, line, peer, meant)
+            return self._pairs and self._on_link((peer, False), meant, seq, before, time)
+        replay.client(seq, line, peer, meant)
+        return self._clients.did(meant, peer, seq, before, time)
 
-    def _rarely(
-        self,
-        kind: str,
-        seq: int,
-        line: int,
-        peer: str,
-        meant: Meant | None,
-        time: int,
-        tables: TraceTables | None,
-    ) -> bool:
-        full = False
+    def _meant(self, message: TraceMessage) -> Meant:
+        """The next event of a step is mostly about the same publication."""
+        last, text = self._last, message.attributes_text
+        if (
+            last is not None
+            and message.id == last.id
+            and text is not UNSET
+            and text == last.attributes_text
+            and (message.of, message.kind, message.number) == (last.of, last.kind, last.number)
+        ):
+            return self._last_meant
+        self._last_meant = self._judge.dictionary.of(message)
+        self._last = message
+        return self._last_meant
+
+    def _at(self, time: int) -> None:
+        if time > self._latest:
+            self._latest = time
+        if time < self._earliest or self._earliest < 0:
+            self._earliest = time
+
+    def _rarely(self, event: Event, time: int) -> bool:
+        """Events that are few: they change no table, or all of them."""
+        kind, seq, line, peer = event.event, event.seq, event.line, event.peer
+        try:
+            meant = None if event.message is None or kind == "note" else self._judge.dictionary.of(event.message)
+            tables = event.tables
+        except TraceError as error:
+            self.bad.append(BadLine(line, str(error)))
+            return False
+        before = self._before + self.events
+        self.events += 1
+        if time >= 0:
+            self._at(time)
         if kind == "snapshot":
             self._replay.snapshot(seq, line, tables)
         elif kind == "note":
             self._replay.note(seq, line)
-        elif kind == "drop":
-            assert meant is not None, "the reader wants one"
-            self._faults = True
-            self._replay.drop(seq, line, peer)
-            if self._pairs:
-                full = self._on_link(peer, False, meant, seq, time)
         else:
             self._faults = True
-            self._replay.restart(seq, line)
-        return full
+            if kind != "drop":
+                self._replay.restart(seq, line)
+            else:
+                assert meant is not None, "the reader wants one"
+                self._replay.drop(seq, line, peer)
+                return self._pairs and self._on_link((peer, False), meant, seq, before, time)
+        return False
 
     def end_with(self, snapshot: Event) -> None:
         """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
@@ -218,14 +214,14 @@ class Part:
         """What clients did since this was last asked, by bucket: if it was much, or all."""
         return self._clients.blocks(all_of_them=all_of_them)
 
-    def _on_link(self, peer: str, sent: bool, meant: Meant, seq: int, time: int) -> bool:
-        key = peer, sent
+    def _on_link(self, key: tuple[str, bool], meant: Meant, seq: int, before: int, time: int) -> bool:
         rows = self._links.get(key)
         if rows is None:
-            if peer not in self._neighbours:
+            if key[0] not in self._neighbours:
                 return False  # TRC-2
             rows = self._links[key] = array("q")
-        rows.extend((meant.digest, seq, self._before + self.events, moment(time, meant.is_control)))
+        when = min(LATEST, time)
+        rows.extend((meant.digest, seq, before, when * 2 + meant.is_control))
         if len(rows) < COLUMNS * HELD:
             return False
         self._full.append(key)

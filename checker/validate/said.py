@@ -95,7 +95,7 @@ def digest(message: Said) -> int:
     return int.from_bytes(hashed.digest(), "big", signed=True)
 
 
-@lru_cache(1 << 14)
+@lru_cache(1 << 12)
 def _filter_bytes(wanted: Filter) -> bytes:
     """By normal form, which equal filters share (FLT-6)."""
     if isinstance(wanted, EventSet):
@@ -104,6 +104,5 @@ def _filter_bytes(wanted: Filter) -> bytes:
     return repr(wanted.constraints).encode("utf-8", "surrogatepass")
 
 
-@lru_cache(1 << 14)
 def _event_bytes(event: Event) -> bytes:
     return repr(event.pairs if isinstance(event, Attributes) else event).encode("utf-8", "surrogatepass")

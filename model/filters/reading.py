@@ -43,7 +43,10 @@ def _read_predicate(where: str, raw: object) -> Predicate:
         raise FilterError(f"{where}: found {shown(raw[1])} as the operator; expected a string")
     if len(raw) == 2:
         return Predicate(attribute, raw[1])
-    read_value(f"{where}: constant", raw[2], CONSTANT_LENGTH)
+    try:
+        read_value(raw[2], CONSTANT_LENGTH)
+    except _Unreadable as error:
+        raise FilterError(f"{where}: constant: {error}") from None
     return Predicate(attribute, raw[1], raw[2])
 
 
@@ -56,27 +59,34 @@ def read_attributes(raw: object, reading: Callable[[Value], Value]) -> Attribute
     values: dict[str, Value] = {}
     for key, value in raw.items():
         name = _read_name("an event", key)
-        values[name] = reading(read_value(f"an event: attribute {named(name)}", value, STRING_LENGTH))
+        try:
+            values[name] = reading(read_value(value, STRING_LENGTH))
+        except _Unreadable as error:
+            raise FilterError(f"an event: attribute {named(name)}: {error}") from None
     return Attributes.of(values)
 
 
-def read_value(where: str, raw: object, longest: int) -> Value:
+class _Unreadable(ValueError):
+    """What is wrong with a value; where it stands is for the caller to say, who need not know before."""
+
+
+def read_value(raw: object, longest: int) -> Value:
     """A string, a boolean or a number that is exact from here on (FLT-1, FLT-2)."""
     # Exact types: a subclass may compare and print as it likes, and JSON and TOML bring none.
     if type(raw) is bool:
         return raw
     if type(raw) is str:
         if len(raw) > longest:
-            raise FilterError(f"{where}: found a string of {len(raw)} characters; expected at most {longest}")
+            raise _Unreadable(f"found a string of {len(raw)} characters; expected at most {longest}")
         return raw
     if type(raw) is int:
         if raw.bit_length() > NUMBER_BITS:
-            raise FilterError(f"{where}: found {shown(raw)}; expected at most {NUMBER_BITS} bits")
+            raise _Unreadable(f"found {shown(raw)}; expected at most {NUMBER_BITS} bits")
         return raw
     if type(raw) is float and math.isfinite(raw):
         return exact(raw)
     kind = "a finite number" if type(raw) is float else "a string, a boolean or a number"
-    raise FilterError(f"{where}: found {shown(raw)}; expected {kind}")
+    raise _Unreadable(f"found {shown(raw)}; expected {kind}")
 
 
 def _read_name(where: str, raw: object) -> str:

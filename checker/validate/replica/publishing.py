@@ -6,7 +6,7 @@ Of few that match, the last hops are looked up one by one; of many, each last ho
 from __future__ import annotations
 
 from routeproof.checker.validate.replica.answers import Answer
-from routeproof.checker.validate.replica.bits import mask_of
+from routeproof.checker.validate.replica.bits import mask_of, numbers_of
 from routeproof.checker.validate.replica.knowledge import Knowledge
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
@@ -40,12 +40,13 @@ def publish_local(knowledge: Knowledge, event: Event) -> int:
 
 
 def publish(knowledge: Knowledge, sender: Node, matching: Answer) -> tuple[tuple[Node, ...], list[Subscription]]:
-    """Both at once, for one who has asked the universe already: last hops in any order, and whom it is delivered to."""
+    """Both at once, for one who has asked the universe already, each in any order."""
     universe, few = knowledge.universe, matching.few
     if few is None:
         mask = matching.mask
         there = tuple(hop for hop, slots in knowledge.hops.items() if slots & mask and hop not in (sender, LOCAL))
-        return there, universe.in_order(knowledge.hops.get(LOCAL, 0) & mask)
+        here = knowledge.hops.get(LOCAL, 0) & mask
+        return there, [universe.subscription(slot) for slot in numbers_of(here)] if here else []
     subs = knowledge.subs
     hops: set[Node] = set()
     local: list[Subscription] = []

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from routeproof.checker.validate.replica.answers import Answer, Answers
 from routeproof.checker.validate.replica.bits import mask_of
 from routeproof.checker.validate.replica.groups import Group
-from routeproof.checker.validate.replica.one_kind import OneKindIndex
+from routeproof.checker.validate.replica.kinds import BothKinds, covers, matches, overlaps
 from routeproof.model.filters import Event, Filter
 
 T = TypeVar("T", bound=Hashable)
@@ -28,9 +28,12 @@ FEWEST = 1024
 KEPT = 32 << 20
 """Bytes of answers, for each kind of question."""
 
+KEPT_OF_EVENTS = 1 << 20
+"""For that who matches an event: each brings its event along, and who asks of it often keeps the answer."""
+
 
 class Register(Generic[T]):
-    """`in_use` tells the mask of the numbers that anybody still holds. Filters are of one kind, as in every trace."""
+    """`in_use` tells the mask of the numbers that anybody still holds."""
 
     def __init__(self, filter_of: Callable[[T], Filter], in_use: Callable[[], int], kept: int = KEPT) -> None:
         self.moment = 0
@@ -44,11 +47,13 @@ class Register(Generic[T]):
         self._free: list[int] = []
         self._recent: deque[int] = deque(maxlen=RECENT)
         self._groups: dict[Filter, Group] = {}
-        self._index = OneKindIndex()
-        self._matching = Answers[Event](self, self._index.matching, lambda e, f: f.matches(e), kept)
-        self._covering = Answers[Filter](self, self._index.covering, lambda g, f: f.covers(g), kept)
-        self._covered = Answers[Filter](self, self._index.covered, lambda g, f: g.covers(f), kept)
-        self._overlapping = Answers[Filter](self, self._index.overlapping, lambda g, f: f.overlaps(g), kept)
+        self._index = BothKinds()
+        self._matching = Answers[Event](
+            self, self._index.matching, lambda e, f: matches(f, e), min(kept, KEPT_OF_EVENTS)
+        )
+        self._covering = Answers[Filter](self, self._index.covering, lambda g, f: covers(f, g), kept)
+        self._covered = Answers[Filter](self, self._index.covered, covers, kept)
+        self._overlapping = Answers[Filter](self, self._index.overlapping, overlaps, kept)
 
     def __len__(self) -> int:
         return len(self._numbers)

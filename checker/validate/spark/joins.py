@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate.clients import rows_of as client_rows
+from routeproof.checker.validate.clients import block_of
 from routeproof.checker.validate.conclude import foremost
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.obligations import Obligations, Traffic
@@ -110,11 +110,11 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
     for run, buckets in groupby(rows, lambda row: row["run"]):
         obligations = obligations_of(name_of(run), contexts[run], setting)
         for _, mine in groupby(buckets, lambda row: row["end"]):
-            bucket = (client_rows(row["data"]) for row in mine)
+            bucket = (block_of(row["data"]) for row in mine)
             for rejection in foremost(obligations.judge(bucket)):
                 yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(rejection)
 
 
 def obligations_of(run: str, context: Context, setting: Setting) -> Obligations:
-    operations = [each for block in context.operations for each in client_rows(block).operations]
+    operations = [each for block in context.operations for each in block_of(block).operations]
     return Obligations(run, operations, meanings_of(dialect(setting.dialect)), context.traffic())

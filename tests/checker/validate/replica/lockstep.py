@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from routeproof.checker.validate.replica import Knowledge, Replica
+from routeproof.checker.validate.replica.publishing import publish
 from routeproof.model.messages import Publish
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
@@ -45,6 +46,10 @@ def published(
     delivered = routing.deliver_to(tables, p)
     assert local.bit_count() == len(delivered)
     assert set(replica.subscriptions(local)) == set(delivered)
+    hops, clients = publish(known, sender, replica.universe.matching(p.event))
+    assert tuple(sorted(hops)) == routing.publish_to(Step(HUB, tables), p, sender)
+    assert len(clients) == len(delivered)
+    assert set(clients) == set(delivered)
     assert replica.ids(local) == [s.id for s in delivered]  # equal ids beside each other, whichever comes first
 
 

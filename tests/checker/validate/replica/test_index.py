@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import pick
 from routeproof.checker.validate.replica.groups import Group
-from routeproof.checker.validate.replica.one_kind import OneKindIndex
-from routeproof.model.filters import Event, Filter
+from routeproof.checker.validate.replica.kinds import BothKinds
+from routeproof.model.filters import STRICT, Event, Filter
 from tests.checker.validate.replica.speech import material, ranges_of_numbers
 from tests.checker.validate.replica.thresholds import SIZES, thresholds
 
@@ -24,7 +24,7 @@ def test_an_index_finds_what_asking_everybody_finds(size: str) -> None:
     @given(st.one_of(material(), ranges_of_numbers()), st.data())
     def run(drawn: tuple[list[Filter], list[Event]], data: st.DataObject) -> None:
         filters, events = list(dict.fromkeys(drawn[0])), drawn[1]
-        index = OneKindIndex()
+        index = BothKinds()
         present: dict[Filter, Group] = {}
         for _ in range(3):
             for f in data.draw(st.permutations(filters)):
@@ -41,7 +41,19 @@ def test_an_index_finds_what_asking_everybody_finds(size: str) -> None:
         run()
 
 
-def check(index: OneKindIndex, present: dict[Filter, Group], filters: list[Filter], events: list[Event]) -> None:
+@pytest.mark.parametrize("asked", [["!=", "c0"], ["!=", "c1"], ["prefix", "c"], ["=", "c0"]])
+def test_more_values_than_buckets(asked: list[object]) -> None:
+    """Then values are not looked through to choose the buckets: each bucket sees to its own."""
+    raw: list[list[list[object]]] = [[["class", "=", f"c{n}"]] for n in range(9)]
+    raw += [[["class", "=", "c0"], ["price", ">", n]] for n in range(30)]
+    present: dict[Filter, Group] = {f: Group(f) for f in map(STRICT.parse, raw)}
+    index = BothKinds()
+    for group in present.values():
+        index.add(group)
+    check(index, present, [STRICT.parse([["class", *asked], ["price", ">=", 3]])], [])
+
+
+def check(index: BothKinds, present: dict[Filter, Group], filters: list[Filter], events: list[Event]) -> None:
     for event in events:
         assert same(index.matching(event), [g for f, g in present.items() if f.matches(event)])
     for asked in filters[:8]:

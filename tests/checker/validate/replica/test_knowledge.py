@@ -63,7 +63,7 @@ def in_order(tables: Tables) -> Tables:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_disordered_tables_are_put_in_order(policy: str) -> None:
     @quiet
-    @given(disorder(), st.lists(st.tuples(st.sampled_from((0, 2, 3, 4)), st.integers(0, 4), st.integers(0, 5))))
+    @given(disorder(), st.lists(st.tuples(st.sampled_from((0, 2, 3, 4, 77, 77)), st.integers(0, 4), st.integers(0, 5))))
     def run(tables: Tables, told: list[tuple[Node, int, int]]) -> None:
         replica, routing = Replica(STAR, policy), Routing(STAR, policy)
         known, expected = replica.knowledge(HUB, tables), in_order(tables)
@@ -127,6 +127,28 @@ def test_a_table_of_some_size(policy: str) -> None:
         sends = routing.handle(HUB, tables, 3, Publish(Publication(0, "p", "a0", event))).sends
         assert replica.handle(known, 3, Publish(Publication(0, "p", "a0", event))) == sends
         assert replica.publish_hops(again, 3, event) == replica.publish_hops(known, 3, event)
+
+
+def test_a_settle_after_several_changes() -> None:
+    """77 is nobody's neighbour, so that only what it advertises settles it: more is gone by then than what waited."""
+    replica, routing = Replica(STAR, "active"), Routing(STAR, "active")
+    wide, other, inner = (
+        Subscription(0, f"s{n}", EVENTS.parse(events)) for n, events in enumerate(((0, 1), (2,), (0,)))
+    )
+    known, tables = replica.knowledge(HUB), Tables()
+    for sender, message in (
+        (77, Advertise(Advertisement(0, "a", EVENTS.parse(range(5))))),
+        *((2, Subscribe(s)) for s in (wide, other, inner)),
+        (77, Advertise(Advertisement(0, "b", EVENTS.parse([0])))),
+        *((2, Unsubscribe(s)) for s in (wide, other)),
+        (77, Advertise(Advertisement(0, "c", EVENTS.parse([4])))),
+    ):
+        outcome = routing.handle(HUB, tables, sender, message)
+        assert isinstance(outcome.local, Tables)
+        tables = outcome.local
+        assert replica.handle(known, sender, message) == outcome.sends
+    assert tables.sent_to(77) == (inner,)
+    assert known.tables() == tables
 
 
 def test_a_broker_that_is_gone_holds_nothing() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from routeproof.checker.fuzz.algebras import pick
 from routeproof.checker.validate.replica import Universe
 from routeproof.checker.validate.replica.register import Register
-from routeproof.model.filters import EVENTS, STRICT, Event, Filter, FilterError
+from routeproof.model.filters import EVENTS, STRICT, Event, Filter
 from routeproof.model.messages import Subscription
 from tests.checker.validate.replica.speech import material, ranges_of_numbers
 from tests.checker.validate.replica.thresholds import SIZES, thresholds
@@ -172,15 +172,17 @@ def test_answers_are_forgotten_beyond_a_limit() -> None:
     assert register.covering(EVENTS.parse([0])) == 1
 
 
-def test_filters_of_two_kinds_are_refused() -> None:
+def test_filters_of_two_kinds_have_nothing_in_common() -> None:
     universe = Universe()
-    universe.slot(subscription(0, EVENTS.parse([0])))
-    with pytest.raises(FilterError, match="one kind"):
-        universe.slot(subscription(1, STRICT.parse([])))
-    with pytest.raises(FilterError, match="event number"):
-        universe.matching(STRICT.event({}))
-    other = Universe()
-    other.slot(subscription(0, STRICT.parse([])))
-    with pytest.raises(FilterError, match="table of attributes"):
-        other.matching(1)
-    assert not other.subscriptions.overlapping(STRICT.parse([["x", "present"]])) >> 1
+    numbers, predicates = EVENTS.parse([0]), STRICT.parse([])
+    for kind in (numbers, predicates, EVENTS.parse([0, 1]), STRICT.parse([["x", ">", 1]])):
+        universe.slot(subscription(universe.subscriptions.moment, kind))
+    assert universe.matching(0).mask == 0b0101
+    assert universe.matching(STRICT.event({})).mask == 0b0010
+    assert universe.covering(0) == 0b0101
+    assert universe.covered(1) == 0b1010
+    assert universe.subscriptions.overlapping(numbers) == 0b0101
+    late = universe.slot(subscription(9, STRICT.parse([["x", ">", 0]])))
+    assert not universe.matching(0).mask >> late & 1, "a newcomer of the other kind"
+    assert universe.covered(1) == 0b11010
+    assert universe.subscriptions.overlapping(numbers) == 0b0101
