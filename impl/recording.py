@@ -1,17 +1,19 @@
 """Recording a run as a trace: `Recorder` turns what it observes into events in the format of `docs/traces.md`.
 
 A message that is handled becomes a `receive` (or, from a client, a `client`) at the time at which its broker took it,
-and then a `send` or a `deliver` for each that came of it, at the time at which the broker was done.
+and then a `send` or a `deliver` for each that came of it, at the time at which the broker was done. That time is with
+the message itself where nothing came of it; and with a client's, when the client spoke, if it had to wait.
 
 Whoever starts the run hands in the writer, a `routeproof.traces.TraceWriter`: this room imports the vocabulary only.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from routeproof.impl.simulator import Observer, Sends, Simulator
+from routeproof.impl.simulator import Observer, Operation, Sends, Simulator
 from routeproof.model.messages import (
     Advertise,
     Deliver,
@@ -43,6 +45,8 @@ class Trace(Protocol):
         message: Message | None = None,
         *,
         time: int | None = None,
+        issued: int | None = None,
+        done: int | None = None,
         text: str = "",
         tables: Tables | None = None,
     ) -> None: ...
@@ -61,15 +65,21 @@ class Recorder(Observer):
         self._name = name
         self._snapshots = snapshots
         self._since_snapshot: dict[Node, int] = {}
+        self._issued: dict[Node, deque[int]] = {}
+        """When clients spoke whom their broker has not taken yet: it takes them in that order."""
+
+    def issued(self, operation: Operation) -> None:
+        self._issued.setdefault(operation.broker, deque()).append(operation.time)
 
     def handled(
         self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
     ) -> None:
         record, here = self._trace.event, self._name(broker)
+        done = None if sends else simulator.now
         if sender == LOCAL:
-            record(here, "client", client(message), message, time=began)
+            record(here, "client", client(message), message, time=began, issued=self._spoke(broker, began), done=done)
         else:
-            record(here, "receive", self._name(sender), message, time=began)
+            record(here, "receive", self._name(sender), message, time=began, done=done)
         for to, sent in sends:
             if to == LOCAL:
                 record(here, "deliver", client(sent), sent, time=simulator.now)
@@ -77,6 +87,12 @@ class Recorder(Observer):
                 record(here, "send", self._name(to), sent, time=simulator.now)
         if self._snapshots:
             self._count(simulator, broker, 1 + len(sends))
+
+    def _spoke(self, broker: Node, began: int) -> int | None:
+        """When the client did whose message was taken at `began`; None where that was then, or nobody said."""
+        waiting = self._issued.get(broker)
+        spoke = waiting.popleft() if waiting else began
+        return spoke if spoke < began else None
 
     def _count(self, simulator: Simulator, broker: Node, events: int) -> None:
         since = self._since_snapshot.get(broker, 0) + events

@@ -164,6 +164,8 @@ def _by_columns(columns: Columns, first: int, meanings: Meanings) -> list[Event 
         columns.words("tables", _json, UNSET),
         columns.words("run", _name, ""),
         columns.numbers("time", UNSET),
+        columns.numbers("issued", UNSET),
+        columns.numbers("done", UNSET),
         _lines(columns, first),
         repeat(meanings),
     )

@@ -28,13 +28,13 @@ NAMES = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "filter", "
 TEXTS = ("items", "tables", "text", "unreadable")
 """Columns of strings that are not. `unreadable`: the reason, where a line was none; then all others are null."""
 
-NUMBERS = ("seq", "time", "number", "line")
+NUMBERS = ("seq", "time", "issued", "done", "number", "line")
 """Columns of integers. `number` is a message's `event`; `line` is where it stood in the file that was converted."""
 
 ORDER = (
     *("run", "broker", "seq", "event", "peer", "time"),
     *("kind", "id", "of", "to", "filter", "number", "attributes", "items"),
-    *("tables", "text", "line", "unreadable"),
+    *("tables", "text", "issued", "done", "line", "unreadable"),
 )
 
 
@@ -68,6 +68,8 @@ def to_batch(events: Sequence[Event]) -> Batch:
             "items": [None if m is None or m.packed is UNSET else _items(m.packed) for m in messages],
             "tables": [_text(event.tables_text) for event in events],
             "text": [event.text or None for event in events],
+            "issued": [event.issued for event in events],
+            "done": [event.done for event in events],
             "line": [event.line or None for event in events],
         },
         len(events),

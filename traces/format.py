@@ -102,6 +102,8 @@ class Event(Struct, frozen=True, gc=False, eq=False):
     tables_text: TablesText | UnsetType = field(default=UNSET, name="tables")
     run: OptionalName = ""
     time_ns: WholeNumber | UnsetType = field(default=UNSET, name="time")
+    issued_ns: WholeNumber | UnsetType = field(default=UNSET, name="issued")
+    done_ns: WholeNumber | UnsetType = field(default=UNSET, name="done")
     line: int = field(default=0, name="")
     """Where it stands. This and the next are the reader's, never the writer's."""
     meanings: Meanings | None = field(default=None, name=" ")
@@ -111,6 +113,16 @@ class Event(Struct, frozen=True, gc=False, eq=False):
     def time(self) -> int | None:
         """Nanoseconds, by whatever clock the broker has."""
         return None if self.time_ns is UNSET else self.time_ns
+
+    @property
+    def issued(self) -> int | None:
+        """Of a client's operation: when the client spoke, where that was before its broker took it."""
+        return None if self.issued_ns is UNSET else self.issued_ns
+
+    @property
+    def done(self) -> int | None:
+        """When the broker had handled it, where nothing came of it that would tell."""
+        return None if self.done_ns is UNSET else self.done_ns
 
     @property
     def tables(self) -> TraceTables | None:
@@ -141,7 +153,7 @@ def _said(e: Event) -> tuple[object, ...]:
         tables: object = e.tables
     except TraceError:  # then it is what was written
         tables = e.tables_text
-    return e.run, e.broker, e.seq, e.event, e.peer, e.message, e.text, tables, e.time
+    return e.run, e.broker, e.seq, e.event, e.peer, e.message, e.text, tables, e.time, e.issued, e.done
 
 
 @frozen
@@ -215,6 +227,8 @@ def read_event(raw: object, dialect: Dialect, line: int = 0) -> Event:
         tables_text=json_text(row["tables"]) if "tables" in row else UNSET,
         run=name(row, "run", ""),
         time_ns=integer(row, "time") if "time" in row else UNSET,
+        issued_ns=integer(row, "issued") if "issued" in row else UNSET,
+        done_ns=integer(row, "done") if "done" in row else UNSET,
         line=line,
         meanings=meanings,
     )

@@ -18,7 +18,7 @@ from routeproof.traces.strict_json import parse
 FILTERS = 1 << 13
 """Filters that are remembered: some 3 KB each."""
 
-PUBLICATIONS = 1 << 13
+PUBLICATIONS = 1 << 10
 """Events that are remembered: some 2 KB each."""
 
 

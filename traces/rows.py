@@ -48,7 +48,7 @@ def _name(broker: Node | str) -> str:
 
 
 def event_row(broker: str, seq: int, event: str, peer: str = "", **more: object) -> dict[str, object]:
-    """Any other line; `more` is its `message`, `text`, `tables` or `time`."""
+    """Any other line; `more` is its `message`, `text`, `tables`, `time`, `issued` or `done`."""
     return {"broker": broker, "seq": seq, "event": event, **({"peer": peer} if peer else {}), **more}
 
 
@@ -100,6 +100,8 @@ def row_of(line: Event | BadLine) -> dict[str, object]:
         "tables": line.tables_text,
         "run": line.run or UNSET,
         "time": line.time_ns,
+        "issued": line.issued_ns,
+        "done": line.done_ns,
     }
     return event_row(line.broker, line.seq, line.event, line.peer, **_told(more))
 

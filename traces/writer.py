@@ -85,6 +85,8 @@ class TraceWriter:
         *,
         seq: int | None = None,
         time: int | None = None,
+        issued: int | None = None,
+        done: int | None = None,
         text: str = "",
         tables: Tables | Mapping[str, object] | None = None,
         run: str = "",
@@ -101,6 +103,10 @@ class TraceWriter:
             line = f'{line},"message":{self._say(message)}'
         if text or run or tables is not None or time is not None:
             line += _rest(text, tables, run, time)
+        if issued is not None:
+            line += f',"issued":{to_json(issued)}'
+        if done is not None:
+            line += f',"done":{to_json(done)}'
         self._lines.append(line + "}\n")
         if len(self._lines) >= BURST:
             self.flush()

@@ -25,7 +25,7 @@ from routeproof.impl.figures import figures
 from routeproof.impl.metric_files import Summary, summary, write_delays, write_samples
 from routeproof.impl.metrics import Metrics
 from routeproof.impl.recording import Recorder
-from routeproof.impl.simulator import Observer, Simulator
+from routeproof.impl.simulator import Network, Observer, Simulator
 from routeproof.impl.workloads import Workload
 from routeproof.model.overlay import Node
 
@@ -81,7 +81,8 @@ def _recorder(arguments: argparse.Namespace, drawn: Workload) -> Iterator[Record
     path: Path = arguments.out / TRACE
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with traces.TraceWriter(part, **header(arguments, drawn)) as trace:
+        told = {**header(arguments, drawn), "latency": Network().latency, "looks": drawn.look_every}
+        with traces.TraceWriter(part, **told) as trace:
             yield Recorder(trace, traces.broker_name, arguments.snapshots)
         part.replace(path)
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from routeproof.checker.terminal import paint, say
 
 if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
+    from routeproof.checker.validate.setting import Setting
 
 DESCRIPTION = """\
 Judge recorded runs, of any broker in any language: each broker's steps are replayed through the
@@ -43,6 +45,8 @@ def parser() -> Parser:
         "--master", metavar="URL", help="with --engine spark: the cluster's, which reads the trace by its name"
     )
     p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
+    metrics = "recompute a run's metrics and delays; of several traces, each into DIR/1, DIR/2, ..."
+    p.add_argument("--metrics", metavar="DIR", type=Path, help=metrics)
     return p
 
 
@@ -55,9 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("validate: --master is that of a Spark cluster; give --engine spark as well")
     if arguments.json is not None:
         refuse_unwritable(arguments.json)
+    if arguments.metrics is not None:
+        _refuse_bad_directory(arguments.metrics)
     reports = _reports(arguments)
     if arguments.json != STDOUT:
         say("\n\n".join(render(report) for report in reports))
+        if arguments.metrics is not None:
+            say(f"\nmetrics: {clean(str(arguments.metrics))}")
     if arguments.json is not None:
         write_text(arguments.json, json.dumps({"reports": [as_json(r) for r in reports]}, indent=2) + "\n")
     verdicts = {report.verdict for report in reports}
@@ -68,7 +76,25 @@ def _reports(arguments: argparse.Namespace) -> list[Report]:
     from routeproof.checker.validate import setting_of, validate_all
 
     settings = [(path, setting_of(path, arguments.level, arguments.protocol)) for path in arguments.traces]
+    if arguments.metrics is not None:
+        settings = _measured(settings, arguments.metrics)
     return validate_all(settings, arguments.engine, arguments.master)
+
+
+def _refuse_bad_directory(target: Path) -> None:
+    there = next((p for p in (target, *target.parents) if p.exists()), Path())
+    if not there.is_dir():
+        raise UsageError(f"{there}: is no directory; expected one for the metrics")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{there}: may not be written; expected a directory for the metrics")
+
+
+def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[Path, Setting]]:
+    from routeproof.checker.validate.metrics.asked import measured
+
+    if len(settings) == 1:
+        return [(path, measured(path, setting, target)) for path, setting in settings]
+    return [(path, measured(path, setting, target / str(number))) for number, (path, setting) in enumerate(settings, 1)]
 
 
 def render(report: Report) -> str:

@@ -19,7 +19,7 @@ COLUMNS = ("event", "kind", "id", "filter")
 MOST = 1 << 17
 """Subscriptions. Where there are more, nobody looks ahead."""
 
-Announced = tuple[str, str]
+Announced = tuple[str, bytes]
 """An id and its filter, as it was written."""
 
 
@@ -56,6 +56,6 @@ def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[A
             chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], "subscribe")))
             for id, text in zip(chosen["id"].to_pylist(), chosen["filter"].to_pylist(), strict=True):
                 if id is not None and text is not None:
-                    yield id, text
+                    yield id, text.encode()
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return  # whoever reads the events says what is wrong

@@ -46,12 +46,14 @@ class Operation:
 
 @frozen
 class Published:
-    """`event`: attributes as they were written, or a number. `digest` is that of the message on links."""
+    """`event`: attributes as they were written, or a number. `digest` is that of the message on links. `spoke`: when
+    the client did, or -1."""
 
     id: str
     of: str
     event: bytes | int
     digest: int
+    spoke: int
     at: Place
 
 
@@ -92,10 +94,10 @@ class ClientRows:
         self._delivered.append((id, to, seq, before, time))
         return len(self._delivered) >= HELD
 
-    def did(self, meant: Meant, client: str, seq: int, before: int, time: int) -> bool:
+    def did(self, meant: Meant, client: str, seq: int, before: int, time: int, spoke: int) -> bool:
         """True when it is time to ask for `blocks`."""
         if meant.kind == "publish":
-            self._published.append((meant.id, meant.of, meant.written, meant.digest, seq, before, time))
+            self._published.append((meant.id, meant.of, meant.written, meant.digest, spoke, seq, before, time))
             return len(self._published) >= HELD
         for item in meant.items:
             written = meant.written if isinstance(meant.written, bytes) else b""
@@ -125,6 +127,9 @@ def block_of(data: bytes) -> Block:
     return Block(
         broker,
         [Operation(kind, id, wants, by, Place(broker, *at)) for kind, id, wants, by, *at in operations],
-        [Published(id, of, event, digest, Place(broker, *at)) for id, of, event, digest, *at in published],
+        [
+            Published(id, of, event, digest, spoke, Place(broker, *at))
+            for id, of, event, digest, spoke, *at in published
+        ],
         delivered,
     )

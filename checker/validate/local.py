@@ -15,7 +15,10 @@ from routeproof.checker.validate.ahead import subscriptions
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
+from routeproof.checker.validate.metrics.asked import Measured
+from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
@@ -61,7 +64,10 @@ class _Reading:
             key = line.run or header_run, line.broker
             part = parts.get(key)
             if part is None:
-                part = parts[key] = Part(self.judge, *key)
+                if not is_whole(*key):
+                    self._bad.append(BadLine(line.line, HALF))
+                    continue
+                part = parts[key] = part_of(self.judge, *key)
             if part.look(line):
                 self._put(part)
 
@@ -79,6 +85,10 @@ class _Reading:
         rejections = [r for each in found if (r := of_broker([each])) is not None]
         for run in sorted({run for run, _ in self._parts}):
             rejections += self._between_brokers(run, [each for each in found if each.run == run])
+        if isinstance(self._setting, Measured):
+            from routeproof.checker.validate.metrics.apart import measure_locally
+
+            measure_locally(self._setting, self._store, found)
         bad = self._bad + [line for each in found for line in each.bad]
         return report(self._setting, found, rejections, bad)
 

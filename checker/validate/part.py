@@ -54,7 +54,7 @@ class Judge:
         meanings = meanings_of(dialect(self.setting.dialect))
         for id, text in islice(dict.fromkeys(announced), MOST):
             with suppress(TraceError, FilterError):
-                wants = meanings.filter(JsonText(text.encode()))
+                wants = meanings.filter(JsonText(text))
                 self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
 
     def start_at(self, snapshot: Event) -> Tables | None:
@@ -79,6 +79,8 @@ class Found:
     faults: bool
     earliest: int
     latest: int
+    metered: bytes = b""
+    """What `metrics.meter` counted, where that was asked for."""
 
 
 class Part:
@@ -135,7 +137,8 @@ class Part:
             replay.receive(seq, line, peer, meant)
             return self._pairs and self._on_link((peer, False), meant, seq, before, time)
         replay.client(seq, line, peer, meant)
-        return self._clients.did(meant, peer, seq, before, time)
+        spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
+        return self._clients.did(meant, peer, seq, before, time, spoke)
 
     def _meant(self, message: TraceMessage) -> Meant:
         """The next event of a step is mostly about the same publication."""

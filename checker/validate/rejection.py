@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from routeproof.checker.validate.packing import storable
+
 
 @frozen(order=True)
 class Rejection:
@@ -13,8 +15,8 @@ class Rejection:
     broker: str
     seq: int
     rule: str
-    wanted: str
-    seen: str
+    wanted: str = field(converter=storable)
+    seen: str = field(converter=storable)
     accepted: int = 0
     """How many events of this broker were accepted before it: the longest accepted prefix."""
     line: int = field(default=0, order=False, eq=False)

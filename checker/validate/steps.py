@@ -70,6 +70,11 @@ class BrokerReplay:
         self._deliveries: list[tuple[Meant, str, int]] = []
         """With the subscription that it is for or, behind an @, the client; and the event's seq."""
 
+    @property
+    def table_size(self) -> int | None:
+        """How many subscriptions the broker knows of; None once it was rejected."""
+        return None if self.rejection is not None else len(self._knowledge.subs)
+
     # -- events: nothing more is asked of a broker once it was rejected ------------------------------------------------
 
     def send(self, seq: int, line: int, peer: str, meant: Meant) -> None:

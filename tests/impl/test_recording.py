@@ -130,6 +130,36 @@ def test_the_last_snapshot_of_each_broker_is_what_it_knows_in_the_end(tmp_path: 
     assert last == {f"b{b}": TraceTables.of(broker.tables(), broker_name) for b, broker in brokers.items()}
 
 
+def test_a_step_says_when_it_was_done_where_nothing_came_of_it(tmp_path: Path) -> None:
+    _, events, _ = recorded(tmp_path)
+    told = [(e.broker, e.event, e.message.kind, e.time, e.done) for e in events if e.done is not None and e.message]
+    assert told == [
+        ("b1", "receive", "advertise", 22, 23),
+        ("b3", "receive", "subscribe", 124, 126),
+        ("b2", "receive", "unsubscribe", 214, 217),  # of what a wider one, just handled, had retracted already
+        ("b3", "receive", "subscribe", 224, 226),
+        ("b3", "receive", "unsubscribe", 226, 229),
+        ("b2", "receive", "subscribe", 413, 415),  # of what the wider one still covers
+        ("b3", "receive", "subscribe", 428, 430),
+        ("b3", "receive", "unsubscribe", 430, 433),
+    ]
+
+
+def test_clients_who_wait_spoke_earlier(tmp_path: Path) -> None:
+    """Three speak at once, and one when nobody else does; each is taken when the one before is done, after 2."""
+    path = tmp_path / "trace.jsonl"
+    subscriptions = [Subscribe(Subscription(n, f"s{n}", WIDE.filter)) for n in range(4)]
+    with TraceWriter(path, "r", policy="none", overlay=LINE.edges, observes=OBSERVES) as trace:
+        recorder = Recorder(trace, broker_name)
+        simulator = Simulator(
+            LINE, lambda b: Broker(b, LINE.neighbours(b), "none"), Costs(1, 2, 3, 4), Network(10), [recorder]
+        )
+        simulator.play([*(Operation(50, 1, each) for each in subscriptions[:3]), Operation(90, 1, subscriptions[3])])
+    with open_trace(path) as (_, lines):
+        told = [(e.time, e.issued) for e in lines if isinstance(e, Event)]
+    assert told == [(50, None), (52, 50), (54, 50), (90, None)]
+
+
 def test_tables_too_long_for_a_line_are_left_out_and_said_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

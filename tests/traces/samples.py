@@ -24,9 +24,9 @@ EVERY_KIND: list[dict[str, Any]] = [
     event_row("b2", 1, "client", "c1", message={"kind": "advertise", "id": "a", "filter": []}),
     event_row("b2", 2, "send", "b1", message={"kind": "advertise", "id": "a", "filter": []}),
     event_row("b1", 1, "receive", "b2", message={"kind": "advertise", "id": "a", "filter": []}, time=17),
-    event_row("b1", 2, "client", message=SUBSCRIBE),
+    event_row("b1", 2, "client", message=SUBSCRIBE, time=20, issued=19),
     event_row("b1", 3, "send", "b2", message=SUBSCRIBE),
-    event_row("b2", 3, "receive", "b1", message=SUBSCRIBE),
+    event_row("b2", 3, "receive", "b1", message=SUBSCRIBE, time=21, done=22),
     event_row("b2", 4, "snapshot", tables={"advs": [{"id": "a"}], "subs": [{"id": "s", "from": "b1"}], "sent": {}}),
     event_row("b2", 5, "client", message={"kind": "publish", "id": "p", "of": "a", "attributes": QUOTE}),
     event_row("b2", 6, "send", "b1", message={"kind": "publish", "id": "p", "attributes": QUOTE}),
@@ -51,7 +51,8 @@ STRANGE: list[object] = [None, True, -1, 0, 7.0, 1 << 63, "", "x", "note", [], [
 def changes(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The row with every value replaced by something strange, or left out."""
     paths = [(key,) for key in row] + [("message", key) for key in row.get("message") or ()]
-    for path in [*paths, ("text",), ("time",), ("run",), ("tables",), ("message",), ("message", "items")]:
+    also = [(key,) for key in ("text", "time", "issued", "done", "run", "tables", "message")]
+    for path in [*paths, *also, ("message", "items")]:
         for strange in [*STRANGE, STRANGE]:  # the list itself stands for: left out
             changed = copy.deepcopy(row)
             place = changed if len(path) == 1 else changed.get("message")
@@ -64,7 +65,7 @@ def changes(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def write_every_kind(writer: TraceWriter) -> None:
     for row in EVERY_KIND:
-        about = {key: row[key] for key in ("text", "tables", "run", "time") if key in row}
+        about = {key: row[key] for key in ("text", "tables", "run", "time", "issued", "done") if key in row}
         writer.event(row["broker"], row["event"], row.get("peer", ""), row.get("message"), seq=row["seq"], **about)
 
 

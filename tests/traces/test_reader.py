@@ -279,3 +279,19 @@ def _survives(path: Path) -> bool:
         return "\n" not in str(error)
     lines = path.read_bytes().split(b"\n")[1:]
     return len(trace.events) + len(trace.bad) == sum(1 for line in lines if line.strip())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_when_a_client_spoke_and_a_step_was_done(tmp_path: Path, form: str) -> None:
+    """Each may be left out, and is then not known: so it is in files that are older than they are."""
+    rows = [ROW, {**ROW, "seq": 8, "time": 9, "issued": 5}, {**ROW, "seq": 9, "time": 9, "done": 0}]
+    found = lines_of(keep(tmp_path / "trace", form, to_bytes(HEADER, *rows)))
+    assert [(e.time, e.issued, e.done) for e in found if isinstance(e, Event)] == [
+        (None, None, None),
+        (9, 5, None),
+        (9, None, 0),
+    ]
+    for key in ("issued", "done"):
+        (bad,) = lines_of(keep(tmp_path / "bad", form, to_bytes(HEADER, {**ROW, key: -1})))
+        assert isinstance(bad, BadLine)
+        assert f'"{key}": found -1' in bad.reason

@@ -17,6 +17,8 @@ from routeproof.model.filters.wording import shown
 from routeproof.traces import Event, Header, TraceError, open_trace
 
 SECOND = 1_000_000_000
+SHORTEST = 1_000
+"""Nanoseconds between two samples, at least."""
 
 MOST_ROWS = 1 << 22
 """A row is a broker at a moment: 60 brokers have so many in 19 hours."""
@@ -37,8 +39,8 @@ class Measured(Setting):
 
     @property
     def brokers(self) -> list[str]:
-        """In the order of rows: b2 before b10."""
-        return sorted(self.names, key=lambda name: (len(name), name))
+        """As the files call them, in the order of rows: b2 before b10."""
+        return sorted(map(plain, self.names), key=lambda name: (len(name), name))
 
     @property
     def most_moments(self) -> int:
@@ -50,7 +52,7 @@ def measured(path: Path, setting: Setting, target: Path) -> Measured:
     there cannot be any."""
     try:
         with open_trace(path) as (header, lines):
-            every, latency = _nanoseconds(header, "looks", SECOND, 1), _nanoseconds(header, "latency", 0, 0)
+            every, latency = _nanoseconds(header, "looks", SECOND, SHORTEST), _nanoseconds(header, "latency", 0, 0)
             for line in islice(lines, BEGINNING):
                 if isinstance(line, Event) and line.event in ("receive", "client") and line.time is None:
                     raise UsageError(UNTIMED)
@@ -58,6 +60,11 @@ def measured(path: Path, setting: Setting, target: Path) -> Measured:
         raise UsageError(str(error)) from None
     same = {each.name: getattr(setting, each.name) for each in fields(Setting) if each.init}
     return Measured(**same, every=every, latency=latency, target=target)
+
+
+def plain(name: str) -> str:
+    """As a file can hold it: JSON has a way to write half a character, Parquet has none."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def too_many(every: int) -> UsageError:

@@ -81,8 +81,8 @@ def windows_of(blocks: Iterable[bytes], moments: Moments) -> Windows:
     # Nearest rank: the least delay that at least this share of them does not exceed.
     quantiles = [ordered[begins + np.maximum(-(-counts * share // 10_000), 1) - 1].tolist() for share in SHARES]
     told = zip(numbers.tolist(), zip(counts.tolist(), *quantiles, strict=True), strict=True)
-    buckets, sizes = np.unique(np.searchsorted(BOUNDS, delays), return_counts=True)
-    return Windows(dict(told), dict(zip(buckets.tolist(), sizes.tolist(), strict=True)))
+    filled, sizes = np.unique(np.minimum(np.searchsorted(BOUNDS, delays), len(BOUNDS) - 1), return_counts=True)
+    return Windows(dict(told), dict(zip(filled.tolist(), sizes.tolist(), strict=True)))
 
 
 def buckets(histograms: Iterable[Mapping[int, int]]) -> Iterator[tuple[int, int, int]]:

@@ -58,7 +58,7 @@ def decode(data: bytes) -> Counted:
 
 
 class Meter:
-    """`most`: stretches that there may be, at all; more are refused."""
+    """`most`: samples that there may be; where there are more, that is refused."""
 
     def __init__(self, every: int, latency: int, neighbours: Mapping[str, Node], most: int) -> None:
         self._every, self._latency, self._most = every, latency, most
@@ -171,7 +171,7 @@ class Meter:
             self._after, self._until = (stretch - 1) * self._every, stretch * self._every
             row = self._counts.get(stretch)
             if row is None:
-                if len(self._counts) >= self._most:
+                if len(self._counts) > self._most:  # the first two may be one sample
                     raise too_many(self._every)
                 row = self._counts[stretch] = [0] * len(COUNTS)
             self._row = row

@@ -41,4 +41,5 @@ class MeteredPart(Part):
 
 def _table_size(replay: BrokerReplay) -> int:
     """How many subscriptions the broker knows of; nobody knows once it was rejected."""
-    return UNKNOWN if replay.rejection is not None else len(replay._knowledge.subs)
+    size = replay.table_size
+    return UNKNOWN if size is None else size

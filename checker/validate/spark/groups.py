@@ -16,6 +16,7 @@ from msgspec import Struct
 from routeproof.checker.validate.part import Judge
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of
+from routeproof.checker.validate.spark.shared import opened
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_reader import FAULTS, read
 
@@ -42,7 +43,7 @@ def count(path: Path) -> int:
 
 
 def events(path: Path, group: int) -> Iterator[Event | BadLine]:
-    with path.open("rb") as file:
+    with opened(path) as file:
         _, found = read(file, groups=[group])
         for lines in found:
             yield from lines

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
+from msgspec import msgpack
 
+from routeproof.checker.validate.ahead import MOST
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
+from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.quiet import slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, joins, lines, parts, plan
+from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
 from routeproof.traces import BadLine
 from routeproof.traces.parquet_reader import is_parquet
@@ -84,8 +87,14 @@ class _Job:
             .join(where.hint("broadcast"), "place")
             .repartitionById(self._tasks, "task")
             .sortWithinPartitions("part", "place")
-            .mapInArrow(partial(parts.judge_blocks, self._setting), columns.RESULTS)
+            .mapInArrow(partial(parts.judge_blocks, self._setting, self._announced(blocks)), columns.RESULTS)
         )
+
+    def _announced(self, blocks: DataFrame) -> Any:
+        """Broadcast: the subscriptions that clients make."""
+        rows = blocks.where(f"kind = {columns.AHEAD}").select("data").collect()
+        found = {(id, bytes(text)): None for row in rows for id, text in msgpack.decode(row["data"])}
+        return self._spark.sparkContext.broadcast(list(islice(found, MOST)))
 
     def _set_apart(self, rows: Iterable[Any]) -> None:
         """Lines that nobody could read; and how many lines each range has, which says what lines are called."""
@@ -122,6 +131,8 @@ class _Job:
         rejections = [r for mine in brokers if (r := of_broker(mine)) is not None]
         every = [each for mine in brokers for each in mine]
         rejections += self._between_brokers(results, every)
+        if isinstance(self._setting, Measured):
+            metering.measure(self._setting, results, brokers, self._tasks)
         self._bad += [line for each in every for line in each.bad]
         return report(self._setting, every, rejections, self._bad)
 

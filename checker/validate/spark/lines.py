@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 from attrs import define, field, frozen
 
-from routeproof.checker.validate.packing import key_of
+from routeproof.checker.validate.ahead import MOST
+from routeproof.checker.validate.packing import HALF, is_whole, key_of, packed
 from routeproof.checker.validate.part import Judge
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import BAD, BLOCKS, LINES, Batch, batches, rows_of
+from routeproof.checker.validate.spark.columns import AHEAD, BAD, BLOCKS, LINES, Batch, batches, rows_of
+from routeproof.checker.validate.spark.shared import opened
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
@@ -34,15 +37,18 @@ NUMBER_BITS = 40
 """A line's number counts within its range, above these bits: nobody knows yet how many lines come before."""
 
 
-class _Delivery(msgspec.Struct, gc=False):
+class _Said(msgspec.Struct, gc=False):
+    kind: str = ""
+    id: str = ""
     to: str = ""
+    filter: msgspec.Raw = msgspec.Raw()
 
 
 class _Glance(msgspec.Struct, gc=False):
     broker: str
     event: str
     run: str = ""
-    message: _Delivery | None = None
+    message: _Said | None = None
 
 
 _glance = msgspec.json.Decoder(_Glance).decode
@@ -104,6 +110,7 @@ class _Reading:
         self._range = where
         self._open: dict[tuple[str, str], _Block] = {}
         self._place = where.number << 32
+        self._announced: dict[tuple[str, bytes], None] = {}
         self._unfinished = False
         """Did what can be read of a broken file end in the middle of a line?"""
 
@@ -118,6 +125,9 @@ class _Reading:
             yield self._unreadable(BadLine(base + number + (not self._unfinished), str(error)))
         for key in list(self._open):
             yield self._closed(key)
+        if self._announced:
+            data = packed(list(islice(self._announced, MOST)))
+            yield (b"", b"", self._next(), AHEAD, 0, False, False, b"", data)
         yield (b"", b"", self._next(), BAD, number, False, False, b"", b"")  # how many lines there were
 
     def _put(self, line: bytes, number: int) -> Iterator[Row]:
@@ -125,6 +135,8 @@ class _Reading:
             glance = _glance(line)
             run, broker, event = glance.run, glance.broker, glance.event
             bare = event == "deliver" and not (glance.message and glance.message.to)
+            if event == "client" and glance.message is not None and glance.message.kind == "subscribe":
+                self._announced[glance.message.id, bytes(glance.message.filter)] = None
         except (ValueError, RecursionError):
             [read] = read_block(line, number, self._dialect)
             if isinstance(read, BadLine):
@@ -139,6 +151,9 @@ class _Reading:
             yield self._closed(key)
             block = None
         if block is None:
+            if not is_whole(*key):
+                yield self._unreadable(BadLine(number, HALF))
+                return
             block = self._open[key] = _Block(starts)
         block.lines.append(line)
         block.numbers.append(number)
@@ -166,7 +181,7 @@ class _Reading:
         return self._place
 
     def _lines(self) -> Iterator[bytes]:
-        with self._path.open("rb") as file:
+        with opened(self._path) as file:
             if self._range.begin < 0:
                 beginning = file.peek(MAGIC_BYTES)[:MAGIC_BYTES]
                 lines = (line for block in whole_lines(blocks(file, beginning)) for line in self._split(block))

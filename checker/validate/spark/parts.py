@@ -14,6 +14,9 @@ import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 
+from routeproof.checker.memory import collecting_rarely
+from routeproof.checker.validate.ahead import subscriptions
+from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
 from routeproof.checker.validate.setting import Setting
@@ -33,9 +36,12 @@ UNITS = "task int, data binary"
 Row = tuple[Any, ...]
 
 
-def judge_blocks(setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
+def judge_blocks(setting: Setting, announced: Any, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: blocks of lines with their `part` and `role`, in order of parts and places; `RESULTS` out."""
-    yield from batches(RESULTS, _of_blocks(Judge(setting), rows_of(found)))
+    judge = Judge(setting)
+    judge.look_ahead(announced.value)
+    with collecting_rarely():
+        yield from batches(RESULTS, _of_blocks(judge, rows_of(found)))
 
 
 def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
@@ -48,7 +54,7 @@ def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
                 broker = name_of(block["run"]), name_of(block["broker"])
                 start = read.pop(0) if block["role"] == BEGINS else None
                 assert start is None or isinstance(start, Event), "it was asked whether a part can begin with it"
-                part = Part(judge, *broker, start, number << PART_BITS)
+                part = part_of(judge, *broker, start, number << PART_BITS)
             if block["role"] == CLOSES:
                 [snapshot] = read
                 assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
@@ -78,9 +84,11 @@ def _numbered(block: dict[str, Any], how: Dialect) -> list[Event | BadLine]:
 def judge_groups(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: `UNITS` in, `RESULTS` out."""
     judge = Judge(setting)
-    for row in rows_of(found):
-        unit = msgspec.msgpack.decode(row["data"], type=UnitRow)
-        yield from batches(RESULTS, _of_groups(judge, Path(path), Unit(*unit)))
+    judge.look_ahead(subscriptions(Path(path)))
+    with collecting_rarely():
+        for row in rows_of(found):
+            unit = msgspec.msgpack.decode(row["data"], type=UnitRow)
+            yield from batches(RESULTS, _of_groups(judge, Path(path), Unit(*unit)))
 
 
 UnitRow = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -102,12 +110,12 @@ def _of_groups(judge: Judge, path: Path, unit: Unit) -> Iterator[Row]:
                 continue
             key = line.run or judge.setting.run, line.broker
             if starting:
-                parts[key] = group, Part(judge, *key, line, group << PART_BITS)
+                parts[key] = group, part_of(judge, *key, line, group << PART_BITS)
                 starting = False
                 continue
             known = parts.get(key)
             if known is None:
-                known = parts[key] = group, Part(judge, *key, None, group << PART_BITS)
+                known = parts[key] = group, part_of(judge, *key, None, group << PART_BITS)
             yield from _look(known[1], known[0], line)
     for group in unit.closes:
         snapshot = next(events(path, group))

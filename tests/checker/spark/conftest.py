@@ -1,13 +1,18 @@
-"""What the tests of Spark share: processes that are known by a mark, and a search path without Java."""
+"""What the tests of Spark share: marked processes, a path without Java, a cluster, and a Python for its workers."""
 
 import os
 import shutil
+import sys
+import sysconfig
 import time
 import uuid
-from collections.abc import Callable
+import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.checker.spark.cluster import Cluster, standalone
 
 PATIENCE_SECONDS = 10.0
 
@@ -56,3 +61,31 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     assert shutil.which("java") is None
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone(tmp_path_factory.mktemp("cluster")) as two:
+        assert two.alive() == 2
+        yield two
+
+
+@pytest.fixture(scope="module")
+def worker_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the libraries that are installed here, and without routeproof, however that is installed."""
+    libraries = tmp_path_factory.mktemp("libraries")
+    for key in ("purelib", "platlib"):
+        for entry in Path(sysconfig.get_path(key)).iterdir():
+            link = libraries / entry.name
+            if "routeproof" not in entry.name and entry.suffix != ".pth" and not link.is_symlink():
+                link.symlink_to(entry)
+    python = bare_python(tmp_path_factory.mktemp("worker"))
+    inside = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = python.parents[1] / "lib" / inside / "site-packages"
+    (site / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
+    return python
+
+
+def bare_python(folder: Path) -> Path:
+    venv.create(folder, symlinks=True)
+    return folder / "bin" / "python"

@@ -3,11 +3,9 @@
 import os
 import subprocess
 import sys
-import sysconfig
 import threading
 import time
 import uuid
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,41 +15,13 @@ import pytest
 from routeproof.checker.errors import UsageError
 from routeproof.checker.spark import session as sessions
 from routeproof.checker.spark.session import session
-from tests.checker.spark.cluster import Cluster, standalone
-from tests.checker.spark.conftest import Left
+from tests.checker.spark.cluster import Cluster
+from tests.checker.spark.conftest import Left, bare_python
 
 Batches = Iterator[pa.RecordBatch]
 
 TASKS = 16
 TASK_SECONDS = 0.4
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone(tmp_path_factory.mktemp("cluster")) as two:
-        assert two.alive() == 2
-        yield two
-
-
-@pytest.fixture(scope="module")
-def worker_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with the libraries that are installed here, and without routeproof, however that is installed."""
-    libraries = tmp_path_factory.mktemp("libraries")
-    for key in ("purelib", "platlib"):
-        for entry in Path(sysconfig.get_path(key)).iterdir():
-            link = libraries / entry.name
-            if "routeproof" not in entry.name and entry.suffix != ".pth" and not link.is_symlink():
-                link.symlink_to(entry)
-    python = bare_python(tmp_path_factory.mktemp("worker"))
-    inside = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    site = python.parents[1] / "lib" / inside / "site-packages"
-    (site / "libraries.pth").write_text(f"{libraries}\n", encoding="utf-8")
-    return python
-
-
-def bare_python(folder: Path) -> Path:
-    venv.create(folder, symlinks=True)
-    return folder / "bin" / "python"
 
 
 def can_import(python: Path, module: str) -> bool:

@@ -1,0 +1,199 @@
+"""The job on Spark against the engine for one core: the same report, however the work is divided."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from routeproof.checker.cli import main
+from routeproof.checker.spark.session import session
+from routeproof.checker.validate import Level, Report, setting_of, validate
+from routeproof.checker.validate.spark import plan
+from routeproof.checker.validate.spark.job import judge
+from routeproof.traces import parquet_writer, to_parquet
+from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
+from tests.checker.validate.walks import Row, rows_of, write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module")
+def spark() -> "Iterator[SparkSession]":
+    with session(cores=2) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tuple[str, Place]]]:
+    """Every corruption in runs of its own, in one file; and where each must show."""
+    rows, places = [rows_of("star4", "active")[0]], dict[str, tuple[str, Place]]()
+    for name, corruption in CORRUPTIONS.items():
+        for seed in range(3):
+            mine = rows_of("star4", "active", seed)
+            where = corruption.spoil(mine)
+            if where is not None:
+                run = f"{name} {seed}"
+                places[run] = name, where
+                rows += as_run(mine, run)
+    assert {name for name, _ in places.values()} == set(CORRUPTIONS)
+    return write(rows, tmp_path_factory.mktemp("spoilt") / "all.jsonl"), places
+
+
+@pytest.mark.parametrize("level", ["exact", "equivalent", "observable"])
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_every_corruption(
+    level: Level, form: str, spoilt: tuple[Path, dict[str, tuple[str, Place]]], spark: "SparkSession"
+) -> None:
+    path, places = spoilt
+    if form == "parquet":
+        path = path.with_suffix(".parquet")
+        to_parquet(path.with_suffix(".jsonl"), path)
+    report = judge(spark, path, setting_of(path, level), ranges=100_000)
+    assert report == validate(path, level)
+    if level != "observable":
+        for run, (name, where) in places.items():
+            assert CORRUPTIONS[name].shows_in(report, run, where), (run, where)
+
+
+# -- however it is divided ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the simulator, with snapshots."""
+    out = tmp_path_factory.mktemp("run")
+    assert main(["run", "stock", "--scale", "0.01", "--trace", "--snapshots", "60", "--out", str(out)]) == 0
+    return out / "trace.jsonl"
+
+
+def spoil(run: Path, path: Path, number: int) -> Path:
+    """Without its n-th last delivery."""
+    lines = run.read_bytes().splitlines(keepends=True)
+    lost = [i for i, line in enumerate(lines) if b'"event":"deliver"' in line][-number]
+    path.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))
+    return path
+
+
+@pytest.mark.parametrize("ranges", [20_000, 300_000, 1 << 23])
+@pytest.mark.parametrize("part", [50, 1000])
+def test_lines_in_ranges_and_parts(
+    ranges: int, part: int, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "PART_EVENTS", part)
+    path = spoil(run, tmp_path / "spoilt.jsonl", 40)
+    expected = validate(path)
+    assert expected.verdict == "rejected"
+    assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+
+
+def test_parts_are_cut_at_snapshots(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That there is something to divide: each part of a broker ends with the snapshot with which the next begins."""
+    monkeypatch.setattr(plan, "PART_EVENTS", 50)
+    blocks = []
+    for place, line in enumerate(run.read_bytes().splitlines()[1:]):
+        row = json.loads(line)
+        blocks.append(plan.Block(b"r", row["broker"].encode(), place, 1, row["event"] == "snapshot", False))
+    brokers = {block.broker for block in blocks}
+    assigned = plan.of_blocks(blocks, 4)
+    closes = sorted((a.place, a.part) for a in assigned if a.role == plan.CLOSES)
+    begins = sorted((a.place, a.part - 1) for a in assigned if a.role == plan.BEGINS)
+    assert closes == begins
+    assert len(closes) > 20
+    assert len({a.part for a in assigned}) == len(brokers) + len(closes)
+    bare = [evolve(block, bare=True) for block in blocks]
+    assert {a.role for a in plan.of_blocks(bare, 4)} == {plan.WITHIN}
+
+
+@pytest.mark.parametrize("rows", [200, 3000])
+@pytest.mark.parametrize("cut", [True, False])
+def test_row_groups(
+    rows: int, cut: bool, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_writer, "GROUP_ROWS", rows)
+    for number in (1, 400):
+        path = tmp_path / f"{number}.parquet"
+        to_parquet(spoil(run, tmp_path / "spoilt.jsonl", number), path, cut_at_snapshots=cut)
+        expected = validate(path)
+        assert expected.verdict == "rejected"
+        assert judge(spark, path, setting_of(path, "exact")) == expected
+
+
+def test_row_groups_that_others_wrote(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    """Brokers anywhere, in groups of any size."""
+    import pyarrow.parquet as pq
+
+    ours = tmp_path / "ours.parquet"
+    to_parquet(run, ours)
+    table = pq.read_table(ours).sort_by("line")
+    path = tmp_path / "theirs.parquet"
+    pq.write_table(table, path, row_group_size=700)
+    assert validate(path).verdict == "accepted"
+    assert judge(spark, path, setting_of(path, "exact")) == validate(path)
+
+
+# -- what cannot be read -----------------------------------------------------------------------------------------------
+
+
+def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    lines = run.read_bytes().splitlines(keepends=True)
+    lines.insert(900, b"{ not json\n")
+    lines.insert(300, b"\n")
+    lines.insert(1500, b'{"broker": "b1", "seq": 1, "event": "snapshot", "tables": 7}\n')
+    lines.insert(
+        1700, b'{"broker":"b1","seq":2,"event":"client","message":{"kind":"subscribe","id":"x","filter":[["a",">"]]}}\n'
+    )
+    lines.insert(2000, b"\xff\xfe\n")
+    lines[-1] = lines[-1][:-20]
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b"".join(lines))
+    expected = validate(path)
+    assert (expected.verdict, expected.bad_lines) == ("unknown", 5)
+    for ranges in (70_000, 1 << 23):
+        assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_compressed(broken: bool, run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    data = gzip.compress(run.read_bytes())
+    path = tmp_path / "run.jsonl.gz"
+    path.write_bytes(data[: len(data) * 2 // 3] if broken else data)
+    expected = validate(path)
+    assert (expected.verdict, expected.bad_lines) == (("unknown", 1) if broken else ("accepted", 0)) or broken
+    assert judge(spark, path, setting_of(path, "exact")) == expected
+
+
+def test_a_row_group_that_is_broken(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    path = tmp_path / "run.parquet"
+    to_parquet(run, path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 0xFF
+    path.write_bytes(data)
+    expected = validate(path)
+    assert expected.bad_lines
+    assert judge(spark, path, setting_of(path, "exact")) == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [{"broker": "b1", "seq": 1, "event": "note"}],
+        [
+            {
+                "broker": "\ud800",
+                "seq": 1,
+                "event": "client",
+                "message": {"kind": "subscribe", "id": "\ud801", "filter": [1]},
+            }
+        ],
+    ],
+)
+def test_traces_with_next_to_nothing(rows: list[Row], tmp_path: Path, spark: "SparkSession") -> None:
+    path = write([rows_of("star4", "active")[0], *rows], tmp_path / "small.jsonl")
+    expected: Report = validate(path)
+    assert judge(spark, path, setting_of(path, "exact")) == expected
