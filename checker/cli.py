@@ -27,12 +27,13 @@ from routeproof.traces import TraceError
 
 COMMANDS = {
     "check": "hold instances to the properties, in every reachable state or by fuzzing",
-    "list": "name what there is: protocols, properties, rules, instances, mutants, claims, workloads",
+    "list": "name what there is: properties, rules, instances, mutants, workloads, theorems, ...",
     "run": "run the reference implementation under a workload, simulated or on TCP",
     "validate": "judge a recorded run of any broker against the model",
+    "prove": "prove what holds of every filter, with Z3",
     "show": "print a counterexample step by step, or as a diagram",
     "shrink": "make a counterexample minimal",
-    "bench": "measure the explorer",
+    "bench": "measure: the explorer, validation, the reference broker",
 }
 
 HELP = """\
@@ -51,6 +52,7 @@ examples:
   routeproof check line3 --mutant removals-first  a seeded fault, and the trace that shows it
   routeproof show traces/found/TRACE.jsonl        that trace, step by step
   routeproof list properties                      what is checked
+  routeproof prove                                what holds for all sizes
 
 exit codes:
   0  everything asked holds            2  the question could not be read

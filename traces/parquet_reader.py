@@ -102,6 +102,7 @@ class _Reading:
             why = "they are missing"
         except (pa.ArrowException, *FAULTS) as error:
             why = in_one_line(error)
+        pa.default_memory_pool().release_unused()
         if done != rows:
             where = f"rows {done + 1} to {rows} of row group {group + 1}"
             yield [BadLine(first + done, f"{where} cannot be read: {why}")]

@@ -1,4 +1,4 @@
-"""`routeproof bench`: how fast the explorer is, and how much it stores."""
+"""`routeproof bench`: how fast everything is, and how much memory it takes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
 from routeproof.checker.terminal import say
 
 DESCRIPTION = """\
-Measure. For the explorer: distinct states per second of processor time, bytes per state, and the
-ratio to a plain search over frozen objects of the same model."""
+Measure, each beside its yardstick in one run. explore: states per second of processor time and
+bytes per state, beside a plain search; validate: events per second on one core and on Spark, and memory;
+broker: operations per second at two sizes of the table; simulate: the controlled workload at full
+size. All of it takes some fifteen minutes."""
 EXAMPLES = """\
-  routeproof bench
+  routeproof bench validate
   routeproof bench explore --json bench.json"""
 
 

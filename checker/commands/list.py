@@ -105,6 +105,13 @@ def _workloads() -> list[Row]:
     ]
 
 
+def _theorems() -> list[Row]:
+    from routeproof.checker.prove.report import described  # Z3 is loaded only where somebody asks
+    from routeproof.checker.prove.theorems import THEOREMS
+
+    return [described(theorem) for theorem in THEOREMS.values()]
+
+
 # -- what of it fits on a line -----------------------------------------------------------------------------------------
 
 KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
@@ -117,6 +124,7 @@ KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
     ),
     "mutants": (_mutants, lambda row: [str(row["id"]), str(row["rule"]), f"{row['about']} {_unless_all(row)}"]),
     "claims": (_claims, lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]"]),
+    "theorems": (_theorems, lambda row: [str(row["id"]), str(row["about"])]),
     "workloads": (_workloads, lambda row: [str(row["name"]), str(row["about"])]),
 }
 

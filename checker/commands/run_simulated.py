@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from attrs import asdict
 from routeproof import traces
 from routeproof.checker.commands.run_words import TRACE, by_kind, delays, header, title
 from routeproof.checker.files import write_text
+from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.report.columns import table
 from routeproof.checker.terminal import REDRAW_SECONDS, say
 from routeproof.impl.costs import SECOND, Costs
@@ -28,9 +28,6 @@ from routeproof.impl.recording import Recorder
 from routeproof.impl.simulator import Network, Observer, Simulator
 from routeproof.impl.workloads import Workload
 from routeproof.model.overlay import Node
-
-COLLECT = (200_000, 20, 20)
-"""Thresholds of the garbage collector during a run."""
 
 BUSIEST = 3
 """Brokers that are reported beside those that the workload names."""
@@ -70,7 +67,7 @@ def _simulate(arguments: argparse.Namespace, drawn: Workload) -> Metrics:
             Costs.measured(policy),
             observers=observers,
         )
-        stack.enter_context(_collecting_rarely())
+        stack.enter_context(collecting_rarely())
         simulator.play(drawn.operations())
     return metrics
 
@@ -87,18 +84,6 @@ def _recorder(arguments: argparse.Namespace, drawn: Workload) -> Iterator[Record
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """A run makes millions of objects that stay, and few cycles: looking for these at Python's usual pace takes a
-    quarter of the time."""
-    before = gc.get_threshold()
-    gc.set_threshold(*COLLECT)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class _Progress(Observer):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from routeproof.checker.validate.replica import Universe
 from routeproof.model.messages import Subscription
-from routeproof.traces.parquet_reader import FAULTS
+from routeproof.traces.parquet_reader import FAULTS, ROWS
 
 COLUMNS = ("event", "kind", "id", "filter")
 
@@ -52,10 +52,12 @@ def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[A
         if not set(COLUMNS) <= set(file.schema_arrow.names):
             return
         every = range(file.metadata.num_row_groups) if groups is None else groups
-        for batch in file.iter_batches(row_groups=list(every), columns=list(COLUMNS)):
-            chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], "subscribe")))
-            for id, text in zip(chosen["id"].to_pylist(), chosen["filter"].to_pylist(), strict=True):
-                if id is not None and text is not None:
-                    yield id, text.encode()
+        for group in every:
+            for batch in file.iter_batches(ROWS, row_groups=[group], columns=list(COLUMNS), use_threads=False):
+                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], "subscribe")))
+                for id, text in zip(chosen["id"].to_pylist(), chosen["filter"].to_pylist(), strict=True):
+                    if id is not None and text is not None:
+                        yield id, text.encode()
+            pa.default_memory_pool().release_unused()
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return  # whoever reads the events says what is wrong

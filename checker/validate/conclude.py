@@ -13,6 +13,7 @@ from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.traces import BadLine
 
 BAD_LINES_KEPT = 20
+ON_LINKS = "TRC-3"
 SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
 
 
@@ -48,6 +49,10 @@ def report(
     bad: Iterable[BadLine],
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read."""
+    rejections = list(rejections)
+    links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
+    if setting.level == "observable":
+        rejections = [r for r in rejections if r.rule != ON_LINKS]
     every = sorted(bad, key=lambda line: line.number)
     first_bad = every[0].number if every else 0
     found = foremost(rejections)
@@ -61,16 +66,16 @@ def report(
         bad_lines=len(every),
         bad=tuple(every[:BAD_LINES_KEPT]),
         doubtful=in_order(r for r in found if r not in certain),
-        unjudged=_unjudged(setting, parts),
+        unjudged=_unjudged(setting, parts, links_are_wrong),
     )
 
 
-def _unjudged(setting: Setting, parts: Sequence[Found]) -> tuple[str, ...]:
+def _unjudged(setting: Setting, parts: Sequence[Found], links_are_wrong: bool) -> tuple[str, ...]:
     if setting.level == "observable":
         lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
         if lacks:
             return (f"what clients see: {' and '.join(lacks)} events are not observed",)
-        why = why_nothing_is_owed(setting, parts)
+        why = why_nothing_is_owed(setting, parts, links_are_wrong)
         return () if why is None else (f"what is owed: {why}",)
     lacks = [kind for kind in ("receive", "client") if kind not in setting.observes]
     if lacks:
@@ -78,8 +83,10 @@ def _unjudged(setting: Setting, parts: Sequence[Found]) -> tuple[str, ...]:
     return tuple(f"{kind} events are not observed" for kind in EVERYTHING[2:] if kind not in setting.observes)
 
 
-def why_nothing_is_owed(setting: Setting, parts: Sequence[Found]) -> str | None:
+def why_nothing_is_owed(setting: Setting, parts: Sequence[Found], links_are_wrong: bool) -> str | None:
     """Why it cannot be said what subscribers are owed; None where it can."""
+    if links_are_wrong:
+        return "what was received over a link is not what was sent, so that nobody knows what was on the way"
     if not {"client", "deliver"} <= setting.observes:
         return "client or deliver events are not observed"
     if not setting.shared_clock:

@@ -111,7 +111,7 @@ class _Reading:
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
         traffic = None
-        if why_nothing_is_owed(self._setting, found) is None:
+        if why_nothing_is_owed(self._setting, found, bool(rejections)) is None:
             pairs = self._setting.pairs
             traffic = Traffic(
                 control if pairs else None,

@@ -84,7 +84,7 @@ def said_by_model(message: Hashable) -> Said:
 
 def digest(message: Said) -> int:
     """Eight bytes that stand for what was said: equal for equal messages, on every machine and in every process."""
-    hashed = blake2b(message.kind.encode(), digest_size=8)
+    hashed = blake2b(message.kind.encode("utf-8", "surrogatepass"), digest_size=8)
     for id, wanted in message.about:
         hashed.update(b"\0")
         hashed.update(id.encode("utf-8", "surrogatepass"))

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 Batch: TypeAlias = Any
 """A `pyarrow.RecordBatch`."""
 
-AT_ONCE = 16
+AT_ONCE = 8
 """Rows in a batch: each holds up to some hundred kilobytes."""
 
 BLOCKS = (

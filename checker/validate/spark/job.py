@@ -41,7 +41,9 @@ class _Job:
         self._spark = spark
         self._path = path
         self._setting = setting
-        self._tasks = 3 * spark.sparkContext.defaultParallelism
+        # One each for what there are cores: parts are dealt out evenly, and every task has to find out anew what each
+        # publication means and who matches it.
+        self._tasks = spark.sparkContext.defaultParallelism
         self._bad: list[BadLine] = []
         self._kept: list[DataFrame] = []
         self._lines_before: list[int] = []
@@ -161,10 +163,11 @@ class _Job:
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
         operations = self._operations(results)
+        wrong = {rejection.run for rejection in rejections}
         contexts = {
             run: joins.Context(
                 operations=tuple(operations.get(run, ())),
-                owes=why_nothing_is_owed(self._setting, those) is None,
+                owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
                 links=self._setting.pairs,
                 settles=self._setting.settles,
                 latest=max(times[run], default=0),

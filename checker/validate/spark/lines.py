@@ -27,10 +27,10 @@ from routeproof.traces.containers import Broken, blocks, codec_of
 from routeproof.traces.lines import LINE_BYTES, read_block, whole_lines
 from routeproof.traces.reader import MAGIC_BYTES
 
-RANGE = 8 << 20
+RANGE = 32 << 20
 """Bytes of a file that are one task's, about."""
 
-BLOCK = 1 << 16
+BLOCK = 1 << 19
 """Bytes of lines in one row."""
 
 NUMBER_BITS = 40

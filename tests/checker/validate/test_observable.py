@@ -82,3 +82,14 @@ def test_events_without_times(tmp_path: Path) -> None:
     for row in rows[1:]:
         row.pop("time")
     assert judged(rows, tmp_path, "observable").unjudged == ("what is owed: events have no time",)
+
+
+def test_links_are_not_what_clients_see(tmp_path: Path) -> None:
+    """A message altered on the way, which changes nothing for clients: then only nobody knows what is owed."""
+    rows = rows_of("star4", "active", seed=1)
+    at = next(i for i, row in enumerate(rows) if row.get("event") == "receive")
+    rows[at]["message"]["id"] = "other"
+    assert "TRC-3" in {r.rule for r in judged(rows, tmp_path).rejections}
+    report = judged(rows, tmp_path, "observable")
+    assert (report.verdict, report.rejections) == ("unknown", ())
+    assert "not what was sent" in report.unjudged[0]

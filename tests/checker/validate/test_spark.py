@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from routeproof.checker.validate.spark import plan
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import parquet_writer, to_parquet
 from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
+from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
 
 if TYPE_CHECKING:
@@ -197,3 +199,15 @@ def test_traces_with_next_to_nothing(rows: list[Row], tmp_path: Path, spark: "Sp
     path = write([rows_of("star4", "active")[0], *rows], tmp_path / "small.jsonl")
     expected: Report = validate(path)
     assert judge(spark, path, setting_of(path, "exact")) == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mutated_traces(seed: int, tmp_path: Path, spark: "SparkSession") -> None:
+    """Files that nobody should have written: the same report, or the same refusal before anything starts."""
+    path, rng = write(rows_of("star4", "active", seed=1), tmp_path / "mutated.jsonl"), random.Random(seed)
+    header, _, rest = path.read_bytes().partition(b"\n")
+    for _ in range(4):
+        rest = (flip, retype)[seed % 2](rest, rng)
+    path.write_bytes(header + b"\n" + rest)
+    setting = setting_of(path, "exact")
+    assert judge(spark, path, setting, ranges=3000) == validate(path)

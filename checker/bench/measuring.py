@@ -1,0 +1,45 @@
+"""Measuring: each in a fresh process, so that one does not pay for another's memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+Row = dict[str, Any]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+KILO = 1024 if sys.platform != "darwin" else 1
+"""What a process's peak is counted in."""
+
+
+def afresh(measure: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
+    """What `measure` gives in a process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
+        return fresh.submit(measure, *arguments, **more).result()
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILO >> 20
+
+
+class Clock:
+    """Seconds of processor time and of the wall since it was made."""
+
+    def __init__(self) -> None:
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+
+    @property
+    def cpu(self) -> float:
+        return time.process_time() - self._cpu
+
+    @property
+    def wall(self) -> float:
+        return time.perf_counter() - self._wall

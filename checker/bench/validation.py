@@ -1,0 +1,89 @@
+"""How fast traces are validated: on one core and on Spark, in both forms, even and lopsided; and in how much memory."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from routeproof.checker.bench.measuring import Clock, Row, afresh, peak_megabytes
+from routeproof.checker.bench.recorded import BROKERS, lopsided, stock
+from routeproof.checker.validate import setting_of, validate
+from routeproof.traces import to_parquet
+
+SHORT, LONG, STAR = 200_000, 2_000_000, 700_000
+SNAPSHOTS = 10_000
+HOT = 0.9
+CORES = (1, 2)
+
+
+def validation() -> list[Row]:
+    """Every check on, level exact. The first row of each group is what the others are divided by."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = afresh(_make, Path(folder))
+        rows = []
+        for form in (".jsonl", ".parquet"):
+            group = [afresh(_locally, made[name + form]) for name in ("short", "long")]
+            rows += _ratios(group, "events/cpu s")
+        timed = {cores: afresh(_on_spark, made, cores) for cores in CORES}
+        for name in ("long.jsonl", "long.parquet"):
+            rows += _ratios([timed[cores][name] for cores in CORES], "events/s")
+        rows += _ratios([timed[CORES[-1]][name] for name in ("even.parquet", "hot.parquet")], "events/s")
+        return rows
+
+
+def _ratios(group: list[Row], by: str) -> list[Row]:
+    return [{**row, "ratio": round(row[by] / group[0][by], 2)} for row in group]
+
+
+def _make(folder: Path) -> dict[str, Path]:
+    made = {name: folder / name for name in ("short.jsonl", "long.jsonl", "even.jsonl", "hot.jsonl")}
+    stock(made["short.jsonl"], SHORT)
+    stock(made["long.jsonl"], LONG)
+    lopsided(made["even.jsonl"], STAR, 1 / BROKERS, SNAPSHOTS)
+    lopsided(made["hot.jsonl"], STAR, HOT, SNAPSHOTS)
+    for name, path in list(made.items()):
+        target = path.with_suffix(".parquet")
+        to_parquet(path, target, cut_at_snapshots=True)
+        made[name.replace(".jsonl", ".parquet")] = target
+    return made
+
+
+def _locally(path: Path) -> Row:
+    clock = Clock()
+    report = validate(path)
+    assert report.verdict == "accepted", report
+    return _row(path, "local", 1, report.events, clock)
+
+
+def _on_spark(made: dict[str, Path], cores: int) -> dict[str, Row]:
+    """In a session that stands: each trace is judged after a short one was."""
+    from routeproof.checker.spark.session import session
+    from routeproof.checker.validate.spark.job import judge
+
+    rows = {}
+    with session(cores=cores) as spark:
+        for form in (".jsonl", ".parquet"):
+            warm = made["short" + form]
+            judge(spark, warm, setting_of(warm, "exact"))
+        for name in ("long.jsonl", "long.parquet", "even.parquet", "hot.parquet"):
+            setting = setting_of(made[name], "exact")
+            clock = Clock()
+            report = judge(spark, made[name], setting)
+            assert report.verdict == "accepted", report
+            rows[name] = _row(made[name], "spark", cores, report.events, clock)
+    return rows
+
+
+def _row(path: Path, engine: str, cores: int, events: int, clock: Clock) -> Row:
+    """On Spark, processor time and memory are those of many processes, and not told."""
+    local = engine == "local"
+    return {
+        "trace": path.name,
+        "engine": engine,
+        "cores": cores,
+        "events": events,
+        "seconds": round(clock.wall, 1),
+        "events/s": round(events / clock.wall),
+        "events/cpu s": round(events / clock.cpu) if local else "",
+        "peak MB": peak_megabytes() if local else "",
+    }

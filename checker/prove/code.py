@@ -1,0 +1,313 @@
+"""The model's code, held to the conditions that are proved: constants that stand for all others, every pair of them.
+
+What the code answers depends on how the constants compare, on whether they are whole, and, for strings, on how they
+are built and on the ends of the alphabet. The constants here are chosen so that all of this comes up; they are not all
+constants, so what is found here holds up to a bound. Expected answers come from `routeproof.spec.theory` alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import combinations, product
+
+from attrs import frozen
+
+from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
+from routeproof.model.filters import EVENTS, STRICT, FilterError, PredicateFilter
+from routeproof.spec.theory.conditions import covers_when, overlaps_when
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.predicates import FORMS, PRESENT, Constant, Form, exists, holds
+from routeproof.spec.theory.short_words import ShortWords
+from routeproof.spec.theory.values import literal
+
+NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
+    (-1, -1),
+    (0.0, 0),
+    (0.1, Fraction(1, 10)),
+    (0.5, Fraction(1, 2)),
+    (1, 1),
+    (1.5, Fraction(3, 2)),
+    (2.0, 2),
+    (9007199254740992.0, 2**53),
+    (2**53 + 1, 2**53 + 1),
+)
+"""As they are written, and what they are (FLT-2)."""
+
+FIRST, SECOND, LAST_BUT_ONE, LAST = "\0", "\1", chr(sys.maxunicode - 1), chr(sys.maxunicode)
+STRINGS = (
+    *("", FIRST, SECOND, "a", "b", LAST_BUT_ONE, LAST),
+    *(FIRST * 2, FIRST + "a", "a" + FIRST, "a" + SECOND, "aa", "ab", "ba", "a" + LAST),
+    *(LAST + FIRST, LAST + LAST_BUT_ONE, LAST_BUT_ONE + LAST, LAST * 2),
+    *(FIRST * 3, "aba", LAST * 2 + LAST_BUT_ONE),
+)
+BOUND = f"every pair of {len(NUMBERS)} numbers, {len(STRINGS)} strings of up to 3 characters, both booleans"
+WORDS = ShortWords(3)
+
+
+@frozen
+class Predicate:
+    """One predicate: as it is written, and with its constant as it is meant."""
+
+    form: Form
+    written: tuple[object, ...]
+    constant: Constant
+
+    def __str__(self) -> str:
+        return " ".join([str(self.written[0]), *(repr(each) for each in self.written[1:])])
+
+    def of(self, attribute: str) -> list[object]:
+        return [attribute, *self.written]
+
+    def covers(self, other: Predicate) -> bool:
+        return _plain(covers_when(WORDS, self.form, self.constant, other.form, other.constant))
+
+    def overlaps(self, other: Predicate) -> bool:
+        return _plain(overlaps_when(WORDS, self.form, self.constant, other.form, other.constant))
+
+
+@frozen
+class Read:
+    """A predicate that the model reads, and the filter that it makes of it."""
+
+    predicate: Predicate
+    filter: PredicateFilter
+
+
+def predicates() -> list[Predicate]:
+    found = []
+    for form in FORMS:
+        constants: Sequence[tuple[object, Constant]] = {
+            "number": NUMBERS,
+            "string": [(text, WORDS.word(text)) for text in STRINGS],
+            "boolean": [(False, False), (True, True)],
+            "": [],
+        }[form.kind]
+        found += [Predicate(form, (form.operator, written), constant) for written, constant in constants]
+        if not form.kind:
+            found.append(Predicate(form, (form.operator,), None))
+    return found
+
+
+def existing() -> list[Predicate]:
+    return [each for each in predicates() if exists(WORDS, each.form, each.constant)]
+
+
+def read(each: Predicate) -> Read:
+    return Read(each, STRICT.parse([each.of("x")]))
+
+
+# -- the questions -----------------------------------------------------------------------------------------------------
+
+
+def reading() -> list[Examination]:
+    """FLT-5: one predicate, or two on one attribute, are refused exactly where nothing meets them."""
+
+    def single() -> Iterator[Case]:
+        for each in predicates():
+            expected = _plain(exists(WORDS, each.form, each.constant))
+            yield Case(expected, not _refused(each), partial(_said, filter=each))
+
+    def double(form: Form) -> Iterator[Case]:
+        for each, other in product(existing(), repeat=2):
+            if each.form == form and FORMS.index(form) <= FORMS.index(other.form):
+                found = not _refused(each, other)
+                yield Case(each.overlaps(other), found, partial(_said, first=each, second=other))
+
+    return [
+        Examination("one predicate is read", single),
+        *(Examination(f"{form} with another is read", partial(double, form), form != PRESENT) for form in FORMS),
+    ]
+
+
+def matching() -> list[Examination]:
+    values = [None, False, True, *(exact for _, exact in NUMBERS), *STRINGS]
+    events = [
+        (literal(WORDS, value), STRICT.event({} if raw is None else {"x": raw})) for value, raw in _as_read(values)
+    ]
+
+    def cases(form: Form) -> Iterator[Case]:
+        for each in map(read, existing()):
+            if each.predicate.form == form:
+                for value, event in events:
+                    expected = _plain(holds(WORDS, form, each.predicate.constant, value))
+                    about = partial(_said, filter=each.predicate, event=event)
+                    yield Case(expected, each.filter.matches(event), about)
+
+    return [Examination(f"matches: {form}", partial(cases, form)) for form in FORMS]
+
+
+def covering() -> list[Examination]:
+    def cases(form: Form) -> Iterator[Case]:
+        for one, other in _pairs(form):
+            expected = one.predicate.covers(other.predicate)
+            yield Case(expected, one.filter.covers(other.filter), _about(one, other))
+
+    return [Examination(f"covers: {form}", partial(cases, form), form != PRESENT) for form in FORMS]
+
+
+def overlapping() -> list[Examination]:
+    def cases(form: Form) -> Iterator[Case]:
+        for one, other in _pairs(form):
+            expected = one.predicate.overlaps(other.predicate)
+            yield Case(expected, one.filter.overlaps(other.filter), _about(one, other))
+
+    return [Examination(f"overlaps: {form}", partial(cases, form), form != PRESENT) for form in FORMS]
+
+
+def equality() -> list[Examination]:
+    """FLT-6: equal, and of one hash, exactly where each covers the other."""
+
+    def cases(form: Form) -> Iterator[Case]:
+        for one, other in _pairs(form):
+            expected = one.predicate.covers(other.predicate) and other.predicate.covers(one.predicate)
+            found = one.filter == other.filter and hash(one.filter) == hash(other.filter)
+            yield Case(expected, found, _about(one, other))
+
+    return [Examination(f"equal: {form}", partial(cases, form)) for form in FORMS]
+
+
+FEW: Sequence[Sequence[object]] = (
+    *((">", 1), (">=", 1), ("=", 2.0), ("!=", 2), ("integer",), ("present",), ("=", True)),
+    *(("<", "b"), ("prefix", "a"), ("=", "ab"), ("suffix", "b")),
+)
+"""Predicates for filters of two attributes; each is one of `predicates`."""
+
+
+def attributes() -> list[Examination]:
+    """FLT-13: filters that constrain no attribute, one of two, or both."""
+    few = [None, *(each for each in existing() if list(each.written) in [list(row) for row in FEW])]
+    sides = list(product(few, repeat=2))
+
+    def filters() -> list[PredicateFilter]:
+        named = [zip("xy", side, strict=True) for side in sides]
+        return [STRICT.parse([each.of(name) for name, each in side if each is not None]) for side in named]
+
+    def cases(covers: bool) -> Iterator[Case]:
+        read = filters()
+        for (f, one), (g, other) in product(zip(sides, read, strict=True), repeat=2):
+            if covers:
+                expected = all(a is None or (b is not None and a.covers(b)) for a, b in zip(f, g, strict=True))
+                found = one.covers(other)
+            else:
+                expected = all(a is None or b is None or a.overlaps(b) for a, b in zip(f, g, strict=True))
+                found = one.overlaps(other)
+            yield Case(expected, found, partial(_said, f=one, g=other))
+
+    return [Examination("covers", partial(cases, True)), Examination("overlaps", partial(cases, False))]
+
+
+MEMBERS = (0, 1, 63, 64, 4095)
+
+
+def event_sets() -> list[Examination]:
+    """The dialect `events`, on every set of a few numbers."""
+    sets = [picked for size in range(1, len(MEMBERS) + 1) for picked in combinations(MEMBERS, size)]
+
+    def matches() -> Iterator[Case]:
+        for members, event in product(sets, (*MEMBERS, 2, 4094)):
+            yield Case(event in members, EVENTS.parse(members).matches(event), partial(_said, f=members, event=event))
+
+    def pairs(covers: bool) -> Iterator[Case]:
+        for f, g in product(sets, repeat=2):
+            one, other = EVENTS.parse(f), EVENTS.parse(g)
+            expected = set(f) >= set(g) if covers else bool(set(f) & set(g))
+            yield Case(expected, one.covers(other) if covers else one.overlaps(other), partial(_said, f=f, g=g))
+
+    return [
+        Examination("matches", matches),
+        Examination("covers", partial(pairs, True)),
+        Examination("overlaps", partial(pairs, False)),
+    ]
+
+
+def _pairs(form: Form) -> Iterator[tuple[Read, Read]]:
+    """Those whose first is of that form."""
+    every = [read(each) for each in existing()]
+    return ((one, other) for one, other in product(every, repeat=2) if one.predicate.form == form)
+
+
+def _refused(*each: Predicate) -> bool:
+    try:
+        STRICT.parse([one.of("x") for one in each])
+    except FilterError:
+        return True
+    return False
+
+
+def _as_read(values: Sequence[object]) -> list[tuple[object, object]]:
+    """Each value, and what a file would have in its place."""
+    written = {exact: raw for raw, exact in NUMBERS}
+    return [(v, written[v] if isinstance(v, int | Fraction) and not isinstance(v, bool) else v) for v in values]
+
+
+def _plain(truth: Truth) -> bool:
+    assert isinstance(truth, bool), "a condition over constants is true or false"
+    return truth
+
+
+def _said(**what: object) -> dict[str, str]:
+    return {name: str(each) for name, each in what.items()}
+
+
+def _about(one: Read, other: Read) -> Callable[[], dict[str, str]]:
+    return partial(_said, f=one.predicate, g=other.predicate)
+
+
+# -- the theorems ------------------------------------------------------------------------------------------------------
+
+_ROWS = (
+    CodeTheorem(
+        "ModelReads",
+        ("FLT-5", "FLT-7"),
+        "The model refuses a filter of one or two predicates exactly where nothing meets it.",
+        reading,
+        BOUND,
+    ),
+    CodeTheorem(
+        "ModelMatches",
+        ("FLT-2", "FLT-3", "FLT-4", "FLT-8", "FLT-9", "FLT-10", "FLT-11"),
+        "The model's `matches` is what each predicate means.",
+        matching,
+        BOUND,
+    ),
+    CodeTheorem(
+        "ModelOverlaps",
+        ("FLT-8", "FLT-9", "FLT-10", "FLT-11", "FLT-13"),
+        "The model's `overlaps` computes the condition that NumbersOverlap, ... prove exact.",
+        overlapping,
+        BOUND,
+    ),
+    CodeTheorem(
+        "ModelCovers",
+        ("FLT-8", "FLT-9", "FLT-10", "FLT-11", "FLT-13"),
+        "The model's `covers` computes the condition that NumbersCover, ... prove exact.",
+        covering,
+        BOUND,
+    ),
+    CodeTheorem(
+        "ModelEquals",
+        ("FLT-6",),
+        "Two filters of the model are equal, and hash alike, exactly where each covers the other.",
+        equality,
+        BOUND,
+    ),
+    CodeTheorem(
+        "ModelAttributes",
+        ("FLT-13",),
+        "The model compares filters of several attributes as AttributesCover and AttributesOverlap say.",
+        attributes,
+        f"filters of {len(FEW)} predicates on two attributes",
+    ),
+    CodeTheorem(
+        "ModelEventSets",
+        ("COV-1",),
+        "The model's sets of event numbers are sets.",
+        event_sets,
+        f"every set of {', '.join(map(str, MEMBERS))}",
+    ),
+)
+
+THEOREMS: dict[str, CodeTheorem] = {theorem.id: theorem for theorem in _ROWS}

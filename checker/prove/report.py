@@ -1,0 +1,109 @@
+"""What became of the theorems, written down: for people, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+
+from routeproof.checker.prove.judge import AnyTheorem
+from routeproof.checker.prove.outcome import WORDS, Judged, Settled, Verdict
+from routeproof.checker.report.columns import WIDTH, table, wrapped
+from routeproof.checker.show.shown import clean
+from routeproof.checker.terminal import paint
+
+COLOURS: dict[Verdict, str] = {
+    "proved": "good",
+    "bounded": "good",
+    "unknown": "doubt",
+    "vacuous": "bad",
+    "refuted": "bad",
+}
+MARK = len("REFUTED: ")
+SHOWN = 5
+"""Obligations of one theorem that are told in full, of those that fail."""
+
+
+def exit_code(judged: Sequence[Judged]) -> int:
+    verdicts = {each.verdict for each in judged}
+    return 1 if verdicts & {"refuted", "vacuous"} else 3 if "unknown" in verdicts else 0
+
+
+def render(judged: Sequence[Judged], seconds: float) -> str:
+    rows = [[j.id, f"{len(j.obligations):,}", f"{j.seconds:.1f} s", WORDS[j.verdict]] for j in judged]
+    colours = [COLOURS[j.verdict] for j in judged]
+    lines = table(["theorem", "obligations", "time", "verdict"], rows, "lrrw", colours)
+    bounds = dict.fromkeys(j.bound for j in judged if j.bound)
+    if bounds:
+        lines += ["", "bounds"]
+        for bound in bounds:
+            ids = ", ".join(j.id for j in judged if j.bound == bound)
+            lines += wrapped([("", f"{bound}: {ids}")])
+    for each in judged:
+        lines += _failures(each)
+    return "\n".join([*lines, "", _last_line(judged, seconds)])
+
+
+def _failures(judged: Judged) -> list[str]:
+    lines = ["", f"{_mark(judged.verdict)}: {judged.id}: {judged.why}"] if judged.why else []
+    bad = judged.with_verdict("refuted", "vacuous", "unknown")
+    for each in bad[:SHOWN]:
+        told = textwrap.wrap(clean(f"{judged.id}: {each.name}: {each.why}"), WIDTH - MARK, subsequent_indent="  ")
+        lines += ["", f"{_mark(each.verdict)}: {told[0]}", *told[1:]]
+        lines += wrapped([(f"  {name}", clean(value)) for name, value in each.shown.items()])
+    if len(bad) > SHOWN:
+        lines += ["", f"and {len(bad) - SHOWN} more obligations of {judged.id}; --json has them all"]
+    return lines
+
+
+def _mark(verdict: Verdict) -> str:
+    return paint(verdict if verdict == "unknown" else verdict.upper(), COLOURS[verdict])
+
+
+def _last_line(judged: Sequence[Judged], seconds: float) -> str:
+    count = {verdict: sum(j.verdict == verdict for j in judged) for verdict in WORDS}
+    obligations = sum(len(j.obligations) for j in judged)
+    code = exit_code(judged)
+    told = {
+        0: "everything asked is proved",
+        1: "not everything asked is true",
+        3: "nothing is refuted, not all is proved",
+    }
+    parts = [f"{count[verdict]} {WORDS[verdict]}" for verdict in WORDS if count[verdict]]
+    verdict = paint(told[code], {0: "good", 1: "bad", 3: "doubt"}[code])
+    return f"{verdict}:\n  {', '.join(parts)}; {obligations:,} obligations, {seconds:.1f} s"
+
+
+def as_json(theorems: Sequence[AnyTheorem], judged: Sequence[Judged]) -> str:
+    rows = [{**described(t), **_outcome(j)} for t, j in zip(theorems, judged, strict=True)]
+    return json.dumps({"theorems": rows, "exit": exit_code(judged)}, indent=2) + "\n"
+
+
+def described(theorem: AnyTheorem) -> dict[str, object]:
+    return {
+        "id": theorem.id,
+        "rules": list(theorem.rules),
+        "about": theorem.about,
+        "hypotheses": list(theorem.hypotheses),
+        "bound": theorem.bound or None,
+    }
+
+
+def _outcome(judged: Judged) -> dict[str, object]:
+    return {
+        "verdict": judged.verdict,
+        "why": judged.why or None,
+        "obligations": [_row(each) for each in judged.obligations],
+        "seconds": round(judged.seconds, 3),
+    }
+
+
+def _row(settled: Settled) -> dict[str, object]:
+    return {
+        "name": settled.name,
+        "verdict": settled.verdict,
+        "why": settled.why or None,
+        "counterexample": settled.shown or None,
+        "cases": settled.cases,
+        "seconds": round(settled.seconds, 3),
+    }

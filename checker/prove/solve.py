@@ -1,0 +1,88 @@
+"""One obligation, decided by Z3.
+
+The outcome is the same on every run: a context of its own for each question, so that nothing depends on what was asked
+before; a fixed seed; and a limit on resources, which Z3 counts, never on time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from routeproof.checker.prove.outcome import Settled, Verdict
+from routeproof.spec.theory.theorem import Obligation
+from routeproof.spec.theory.words import unescaped
+
+RLIMIT = 40_000_000
+"""Of Z3's units of resource, for each question: a few seconds. What is proved today needs half of it at most."""
+
+SEED = 0
+
+
+def settle(obligation: Obligation, rlimit: int | None = None) -> Settled:
+    start = time.monotonic()
+    verdict, why, shown = _decide(obligation, RLIMIT if rlimit is None else rlimit)
+    return Settled(obligation.name, verdict, why, shown, seconds=time.monotonic() - start)
+
+
+def _decide(obligation: Obligation, rlimit: int) -> tuple[Verdict, str, dict[str, str]]:
+    denied = z3.Not(obligation.goal)
+    answer, why = _ask([*obligation.given, denied], rlimit)
+    if answer == z3.sat:
+        return "refuted", "it is false", _counterexample(obligation, denied, rlimit)
+    if answer == z3.unknown:
+        return "unknown", f"Z3 gives up: {why}", {}
+    guards = obligation.guards or {"what is given": z3.BoolVal(True)}
+    for name, guard in guards.items():
+        answer, why = _ask([*obligation.given, guard], rlimit)
+        if answer == z3.unsat:
+            return "vacuous", f"impossible: {name}", {}
+        if answer == z3.unknown:
+            return "unknown", f"whether it is vacuous; Z3 gives up on '{name}': {why}", {}
+    return "proved", "", {}
+
+
+def _ask(formulas: Sequence[z3.BoolRef], rlimit: int) -> tuple[z3.CheckSatResult, str]:
+    solver = _solver(formulas, rlimit)
+    answer = solver.check()
+    return answer, solver.reason_unknown() if answer == z3.unknown else ""
+
+
+def _solver(formulas: Sequence[z3.BoolRef], rlimit: int) -> z3.Solver:
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    # Without ctrl_c=False an interrupt would make this one question unknown, and the next would be asked.
+    solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
+    solver.add(*(each.translate(context) for each in formulas))
+    return solver
+
+
+def _counterexample(obligation: Obligation, denied: z3.BoolRef, rlimit: int) -> dict[str, str]:
+    """As small a one as there is: with what the obligation asks of it beside, if that can be had."""
+    for beside in [*([each] for each in obligation.smaller), []]:
+        solver = _solver([*obligation.given, denied, *beside], rlimit)
+        if solver.check() == z3.sat:
+            model, context = solver.model(), solver.ctx
+            return {
+                name: shown.write([plain(model.eval(t.translate(context), model_completion=True)) for t in shown.terms])
+                for name, shown in obligation.shown.items()
+            }
+    raise AssertionError("the question had an answer a moment ago")
+
+
+def plain(value: z3.ExprRef) -> Any:
+    """A literal of Z3 as a value of Python; text where Python has none like it."""
+    if z3.is_true(value) or z3.is_false(value):
+        return z3.is_true(value)
+    if z3.is_int_value(value) or z3.is_bv_value(value):
+        return value.as_long()
+    if z3.is_rational_value(value):
+        number = Fraction(value.numerator_as_long(), value.denominator_as_long())
+        return number.numerator if number.denominator == 1 else number
+    if z3.is_string_value(value):
+        return unescaped(value.as_string())
+    return str(value)

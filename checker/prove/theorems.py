@@ -1,0 +1,9 @@
+"""All theorems, in the order in which they are proved and reported: of the theory first, then of the model's code."""
+
+from __future__ import annotations
+
+from routeproof.checker.prove import code
+from routeproof.checker.prove.judge import AnyTheorem
+from routeproof.spec.theory import theorems
+
+THEOREMS: dict[str, AnyTheorem] = {**theorems.THEOREMS, **code.THEOREMS}

@@ -1,0 +1,60 @@
+"""All theorems, as they ship: how each comes out, and how many obligations it has."""
+
+from __future__ import annotations
+
+from routeproof.checker.prove.judge import judge
+from routeproof.checker.prove.outcome import Verdict
+from routeproof.checker.prove.theorems import THEOREMS
+from routeproof.spec.rules import RULES
+from routeproof.spec.theory.theorem import Obligation
+
+EXPECTED: dict[str, tuple[Verdict, int]] = {
+    "TypesApart": ("proved", 114),
+    "MeaningAsWritten": ("proved", 29),
+    "StringOrder": ("bounded", 9),
+    "NumbersOverlap": ("proved", 47),
+    "NumbersCover": ("proved", 85),
+    "BooleansOverlap": ("proved", 9),
+    "BooleansCover": ("proved", 13),
+    "StringsOverlap": ("proved", 58),
+    "StringsCover": ("proved", 129),
+    "ShortStringsOverlap": ("bounded", 80),
+    "ShortStringsCover": ("bounded", 163),
+    "AttributesCover": ("proved", 4),
+    "AttributesOverlap": ("proved", 4),
+    "EventSets": ("proved", 4),
+    "ModelReads": ("bounded", 20),
+    "ModelMatches": ("bounded", 19),
+    "ModelOverlaps": ("bounded", 19),
+    "ModelCovers": ("bounded", 19),
+    "ModelEquals": ("bounded", 19),
+    "ModelAttributes": ("bounded", 2),
+    "ModelEventSets": ("bounded", 3),
+}
+
+
+def test_every_theorem_is_proved() -> None:
+    judged = {id: judge(theorem) for id, theorem in THEOREMS.items()}
+    assert {id: (each.verdict, len(each.obligations)) for id, each in judged.items()} == EXPECTED
+
+
+def test_obligations_have_names_of_their_own_and_guards() -> None:
+    for theorem in THEOREMS.values():
+        obligations = theorem.obligations()
+        names = [each.name for each in obligations]
+        assert len(names) == len(set(names)), theorem.id
+        assert all(each.guards for each in obligations if isinstance(each, Obligation)), theorem.id
+
+
+def test_theorems_cite_rules_and_say_what_they_are() -> None:
+    for id, theorem in THEOREMS.items():
+        assert theorem.id == id
+        assert theorem.rules
+        assert set(theorem.rules) <= set(RULES), id
+        assert theorem.about.endswith(".")
+        assert "\n" not in theorem.about
+
+
+def test_the_rules_of_the_language_are_cited() -> None:
+    cited = {rule for theorem in THEOREMS.values() for rule in theorem.rules}
+    assert {f"FLT-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13)} <= cited
