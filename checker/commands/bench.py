@@ -11,9 +11,9 @@ from routeproof.checker.terminal import say
 
 DESCRIPTION = """\
 Measure, each beside its yardstick in one run. explore: states per second of processor time and
-bytes per state, beside a plain search; validate: events per second on one core and on Spark, and memory;
-broker: operations per second at two sizes of the table; simulate: the controlled workload at full
-size. All of it takes some fifteen minutes."""
+bytes per state, beside a plain search; validate: events per second on one core and on Spark, and
+memory; broker: operations per second at two sizes of the table; simulate: the controlled workload
+at full size. All of it takes some fifteen minutes."""
 EXAMPLES = """\
   routeproof bench validate
   routeproof bench explore --json bench.json"""
