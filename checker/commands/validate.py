@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Judge recorded runs, of any broker in any language: each broker's steps are replayed through the
 model, what was received on a link is held against what was sent, and what clients got against
-what they were owed. Memory does not grow with a trace, and with --engine spark its parts are
-judged side by side. docs/validation.md says what is judged, and how a rejection is to be read."""
+what they were owed. Memory is bounded however long a trace is, and with --engine spark its parts
+are judged side by side. docs/validation.md says what is judged, and how a rejection is to be read."""
 EXAMPLES = """\
   routeproof validate run.jsonl                      the same messages in the same order
   routeproof validate run.jsonl --level equivalent   the same set per step, additions first

@@ -158,7 +158,7 @@ def connect(there: Driver) -> Any:
     mine = {"PYSPARK_GATEWAY_PORT": str(there.port), "PYSPARK_GATEWAY_SECRET": there.secret}
     os.environ.update(mine)
     try:
-        return launch_gateway()  # type: ignore[no-untyped-call]
+        return launch_gateway()  # type: ignore[no-untyped-call]  # PySpark leaves it without types
     finally:
         for name in mine:
             del os.environ[name]

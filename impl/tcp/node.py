@@ -107,7 +107,7 @@ class BrokerNode:
                 Greeting(to=node, node=here),
                 self.setting.limits.patience,
                 self._wake,
-                lambda reason, peer=self.links[node]: self._note_lost(peer.name, reason),  # type: ignore[misc]
+                lambda reason, peer=self.links[node]: self._note_lost(peer.name, reason),  # type: ignore[misc]  # a default
             )
             self._dialers.append(asyncio.create_task(dialer.run()))
 
