@@ -13,7 +13,6 @@ from routeproof.checker.validate.replica.knowledge import Knowledge
 from routeproof.checker.validate.replica.publishing import publish_hops, publish_local
 from routeproof.checker.validate.replica.settling import changes
 from routeproof.checker.validate.replica.universe import Universe
-from routeproof.model.filters import Event
 from routeproof.model.messages import (
     Advertise,
     PackedSubscribe,
@@ -68,24 +67,6 @@ class Replica:
             case _:
                 raise TypeError(f"the routing core has no handler for {message!r}")
         return routing.pack(step) if routing.policy == "packing" else tuple(step.sends)
-
-    # -- publications, without their messages --------------------------------------------------------------------------
-
-    def publish_hops(self, knowledge: Knowledge, sender: Node, event: Event) -> tuple[Node, ...]:
-        """RTE-5: where a publication from there goes, in ascending order."""
-        return publish_hops(knowledge, sender, event)
-
-    def publish_local(self, knowledge: Knowledge, event: Event) -> int:
-        """RTE-5: to which local subscriptions it is delivered, as a mask of slots."""
-        return publish_local(knowledge, event)
-
-    def subscriptions(self, mask: int) -> list[Subscription]:
-        """Whom a mask of slots stands for, in the order of ids."""
-        return self.universe.in_order(mask)
-
-    def ids(self, mask: int) -> list[str]:
-        """Their ids, in the same order."""
-        return [s.id for s in self.universe.in_order(mask)]
 
 
 class _OnMasks(Routing):

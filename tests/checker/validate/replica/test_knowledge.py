@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import Draw, pick
 from routeproof.checker.validate.replica import Knowledge, Replica
+from routeproof.checker.validate.replica.publishing import publish
 from routeproof.model.filters import EVENTS, STRICT, Filter
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -126,7 +127,7 @@ def test_a_table_of_some_size(policy: str) -> None:
         event = STRICT.event({"class": f"family-{n % 4}", "value": n / 20})
         sends = routing.handle(HUB, tables, 3, Publish(Publication(0, "p", "a0", event))).sends
         assert replica.handle(known, 3, Publish(Publication(0, "p", "a0", event))) == sends
-        assert replica.publish_hops(again, 3, event) == replica.publish_hops(known, 3, event)
+        assert replica.handle(again, 3, Publish(Publication(0, "p", "a0", event))) == sends
 
 
 def test_a_settle_after_several_changes() -> None:
@@ -176,6 +177,4 @@ def test_a_broker_of_nowhere_knows_nothing() -> None:
     known = replica.knowledge(LOCAL)
     assert isinstance(known, Knowledge)
     assert known.tables() == Tables()
-    assert replica.publish_hops(known, 2, 1) == ()
-    assert replica.publish_local(known, 1) == 0
-    assert replica.ids(0) == []
+    assert publish(known, 2, replica.universe.matching(1)) == ((), [])
