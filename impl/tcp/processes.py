@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import time
@@ -85,6 +86,13 @@ class Processes:
     addresses: dict[Node, Address] = field(factory=dict)
     _processes: dict[Node, _Process] = field(factory=dict)
     _name: Callable[[Node], str] = str
+    _log: BinaryIO | None = None
+    said: int | None = None
+    """Where the run has failed: the length of the log then. What brokers say of each other's end is no news."""
+
+    def note_failure(self) -> None:
+        if self._log is not None and self.said is None:
+            self.said = os.fstat(self._log.fileno()).st_size
 
     @property
     def pids(self) -> dict[Node, int]:
@@ -105,6 +113,9 @@ class Processes:
                 if listener.done():
                     raise BrokerDied(f"broker {self._name(process.node)} {self._fate(process, listener)}")
             return task.result()
+        except BaseException:
+            self.note_failure()
+            raise
         finally:
             if not task.done():
                 task.cancel()
@@ -134,6 +145,7 @@ class Processes:
     # -- beginning -----------------------------------------------------------------------------------------------------
 
     async def start(self, command: Sequence[str], log: BinaryIO) -> None:
+        self._log = log
         for node, setting in self.settings.items():
             ours, theirs = socket.socketpair()
             with theirs:
@@ -201,8 +213,13 @@ async def started(
         except TimeoutError:
             raise BrokerDied(f"the brokers did not all start within {seconds:g} s") from None
         yield brokers
+    except BaseException:
+        brokers.note_failure()
+        raise
     finally:
         await brokers.stop()
+        if brokers.said is not None:
+            os.ftruncate(log.fileno(), brokers.said)
 
 
 async def _hang_up(process: _Process) -> None:
