@@ -64,8 +64,19 @@ class Subscribe:
 
 
 @frozen(cache_hash=True)
+class Cut:
+    """How far a withdrawal is to go toward an advertisement: hops, one number a threshold; None is without end."""
+
+    advertisement: str
+    distances: tuple[int | None, ...]
+
+
+@frozen(cache_hash=True)
 class Unsubscribe:
+    """Without `cuts` a full withdrawal (PRN-1)."""
+
     subscription: Subscription
+    cuts: tuple[Cut, ...] | None = None
 
 
 @frozen(cache_hash=True)
@@ -84,7 +95,11 @@ class PackedUnsubscribe:
 
 @frozen(cache_hash=True)
 class Publish:
+    """`distance` and `count` are the header that pruning keeps (STA-1)."""
+
     publication: Publication
+    distance: int = 0
+    count: int = 0
 
 
 @frozen(cache_hash=True)
@@ -95,8 +110,20 @@ class Deliver:
     subscription: Subscription
 
 
+@frozen(cache_hash=True)
+class Congest:
+    """From `LOCAL`: the broker is congested from now on (PRN-6)."""
+
+
+@frozen(cache_hash=True)
+class Relieve:
+    """From `LOCAL`: it is no longer."""
+
+
 Control = Advertise | Unadvertise | Subscribe | Unsubscribe | PackedSubscribe | PackedUnsubscribe
 Message = Control | Publish | Deliver
+Signal = Congest | Relieve
+"""What only a broker's driver says to it."""
 
 
 def is_control(message: object) -> bool:
@@ -123,4 +150,8 @@ def describe(message: object) -> str:
             return f"pub({p.id})"
         case Deliver(p, s):
             return f"deliver({p.id} to {s.id})"
+        case Congest():
+            return "congest"
+        case Relieve():
+            return "relieve"
     return str(message)
