@@ -29,6 +29,7 @@ COMMANDS = {
     "check": "hold instances to the properties, in every reachable state or by fuzzing",
     "list": "name what there is: properties, rules, instances, mutants, workloads, theorems, ...",
     "run": "run the reference implementation under a workload, simulated or on TCP",
+    "reproduce": "make the papers' experiments again: their figures beside ours",
     "validate": "judge a recorded run of any broker against the model",
     "prove": "prove what holds of every filter, with Z3",
     "show": "print a counterexample step by step, or as a diagram",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from attrs import frozen
 
 from routeproof.checker.errors import UsageError, unknown
-from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
+from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import policies_for
 from routeproof.model.protocols import world as world_of
-from routeproof.model.routing_mutants import MUTANTS
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES, Property
 from routeproof.traces import Header, TraceError
@@ -56,10 +57,12 @@ def read_counterexample(header: Header, where: str) -> Counterexample:
 
 def _world(header: Header, instance: Instance) -> World:
     mutant = None if header.more.get("mutant") is None else name(header.more, "mutant")
-    if header.policy not in POLICIES:
-        raise unknown("policy", header.policy, POLICIES)
-    if mutant is not None and mutant not in MUTANTS:
-        raise unknown("mutant", mutant, MUTANTS)
+    known = policies_for(instance)
+    if header.policy not in known:
+        raise unknown("policy", header.policy, known)
+    mutants = [m.id for m in MUTANTS.values() if m.protocol == instance.protocol]
+    if mutant is not None and mutant not in mutants:
+        raise unknown("mutant", mutant, mutants)
     return world_of(instance, header.policy, mutant)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from routeproof.checker.errors import UsageError, unknown
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
+from routeproof.model.protocols import PROTOCOLS
 from routeproof.model.suggest import did_you_mean, quoted
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import rules_that_fire
@@ -34,7 +35,7 @@ def load(path: Path) -> Instance:
 
 @cache
 def shipped() -> tuple[Instance, ...]:
-    """Every instance that ships: from simple to large, those with faults last, then by name."""
+    """Every instance that ships: protocol by protocol, from simple to large, those with faults last, then by name."""
     folder = files("routeproof.model").joinpath("instances")
     found = [_parse(entry.read_bytes(), entry.name) for entry in folder.iterdir() if entry.name.endswith(".toml")]
     for instance in found:
@@ -52,10 +53,11 @@ def find(name: str) -> Instance:
     raise unknown("instance", name, by_name)
 
 
-def _simple_to_large(instance: Instance) -> tuple[bool, int, int, str]:
+def _simple_to_large(instance: Instance) -> tuple[bool, int, int, int, str]:
     withdrawals = sum(a.unadvertises for a in instance.advertisers) + sum(s.unsubscribes for s in instance.subscribers)
     clients = len(instance.advertisers) + len(instance.subscribers) + len(instance.publications)
-    return (instance.faults.any, clients + withdrawals, len(instance.overlay.brokers), instance.name)
+    protocol = list(PROTOCOLS).index(instance.protocol)
+    return (instance.faults.any, protocol, clients + withdrawals, len(instance.overlay.brokers), instance.name)
 
 
 def _read(path: Path, where: str) -> bytes:
@@ -103,7 +105,7 @@ def _refuse_unknown_declarations(instance: Instance, where: str) -> None:
     """`must_reach` and `must_fail` speak of the catalogue, which the model does not know."""
     sometimes = [p.id for p in PROPERTIES.values() if p.kind == "sometimes"]
     always = [p.id for p in PROPERTIES.values() if p.kind == "always"]
-    rules = rules_that_fire(instance.protocol)
+    rules = dict.fromkeys((*rules_that_fire(instance.protocol), *rules_that_fire("routing")))  # all rest on the core
     for key, ids, known, expected in (
         (
             "must_reach",

@@ -1,14 +1,15 @@
 """Judging plain states: which properties one state breaks, and which it exercises.
 
 `violations` and `exercised` put the catalogue to one `State`, each property to the part that its scope names. `Drains`
-speaks of runs, not of states; `Monitor` judges it too, state after state along one run. The explorer does not come
-here: it judges columns of states at once.
+speaks of runs, not of states; `Monitor` judges it too, state after state along one run, and what compares runs. The
+explorer does not come here: it judges columns of states at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from routeproof.checker.settled import Comparison
 from routeproof.model.history import CONTROL
 from routeproof.model.world import State, World
 from routeproof.spec.properties import Answer, Property
@@ -43,6 +44,12 @@ def answers(world: World, state: State, properties: Iterable[Property]) -> Itera
                 yield p, p.evaluate(ledger, history)
             case "flight":
                 yield p, p.evaluate(ledger, history, tags)
+            case "queue":
+                for link, queue in zip(world.links, state.queues, strict=True):
+                    yield p, p.evaluate(ledger, link, queue)
+            case "record" if not tags & CONTROL:
+                for node in world.nodes:
+                    yield p, p.evaluate(ledger, node, tables[node], history)
             case "node" if not tags & CONTROL:
                 for node in world.nodes:
                     yield p, p.evaluate(ledger, node, tables[node], history.done)
@@ -64,6 +71,8 @@ class Monitor:
         self.steps = -1
         self._drains = next((p for p in properties if p.scope == "graph"), None)
         self._first_seen: dict[State, int] = {}
+        self._settled = next((p for p in properties if p.scope == "settled"), None)
+        self._comparison = Comparison(world) if self._settled is not None else None
 
     def look(self, state: State) -> list[Violation]:
         """What is wrong here, given where this run has been."""
@@ -72,6 +81,8 @@ class Monitor:
         wrong = violations(self.world, state, self.properties)
         if self._drains is not None and (why := self._does_not_drain(state, before)):
             wrong.append((self._drains, why))
+        if self._settled is not None and self._comparison is not None and (why := self._comparison.look(state)):
+            wrong.append((self._settled, why))
         return wrong
 
     def _does_not_drain(self, state: State, before: int) -> str:

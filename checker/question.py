@@ -14,7 +14,8 @@ from routeproof.checker.errors import UsageError, unknown
 from routeproof.checker.instances import find, load, shipped
 from routeproof.checker.jobs import Job, Options
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.routing_mutants import MUTANTS
+from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import policies_for
 from routeproof.spec.properties import PROPERTIES
 
 ONLY_FOR = {
@@ -61,7 +62,7 @@ def jobs_of(arguments: argparse.Namespace, options: Options) -> list[Job]:
         if options.selected(policy)
     ]
     if not jobs:
-        raise UsageError(_why_nothing_is_left(options, arguments.policy))
+        raise UsageError(_why_nothing_is_left(options, arguments.policy, picked))
     if options.checkpoint is not None and len(jobs) > 1:
         raise UsageError(
             f"--checkpoint keeps one search, and this would be {len(jobs)}; name one instance, and give --policy"
@@ -102,21 +103,28 @@ def _refuse_namesakes(picked: Iterable[Picked]) -> None:
 
 
 def _policies(instance: Instance | None, asked: str | None, options: Options) -> list[str]:
-    """Those of the instance, unless one was asked for; of a mutant only those under which it is one."""
-    own = instance.policies if instance is not None else POLICIES
-    policies = [asked] if asked is not None else list(own)
+    """Those of the instance, unless one of its protocol was asked for; of a mutant only those under which it is one."""
+    policies = [asked] if asked is not None else list(instance.policies if instance is not None else POLICIES)
+    if instance is not None:
+        policies = [policy for policy in policies if policy in policies_for(instance)]
     if options.mutant is None:
         return policies
     return [policy for policy in policies if policy in MUTANTS[options.mutant].policies]
 
 
-def _why_nothing_is_left(options: Options, policy: str | None) -> str:
+def _why_nothing_is_left(options: Options, policy: str | None, picked: Iterable[Picked]) -> str:
     found = f"; found --policy {policy}" if policy else ""
+    possible = {p: None for instance, _ in picked for p in (POLICIES if instance is None else policies_for(instance))}
+    if policy is not None and policy not in possible:
+        return f"these instances are for the policies {', '.join(possible)}{found}"
     if options.mutant is not None and (policy is None or policy not in MUTANTS[options.mutant].policies):
         policies = ", ".join(MUTANTS[options.mutant].policies)
         return f"the mutant {options.mutant} differs from the protocol under {policies} only{found}"
     assert options.properties is not None
-    about = "; ".join(f"{id} is meant for {', '.join(PROPERTIES[id].policies)}" for id in options.properties)
+    about = "; ".join(
+        f"{id} is meant for {', '.join(PROPERTIES[id].policies) or 'no policy (it is a claim that fails)'}"
+        for id in options.properties
+    )
     return f"no property is left to check: {about}{found}"
 
 

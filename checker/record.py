@@ -16,9 +16,11 @@ from routeproof.checker.verdict import Finding
 from routeproof.model.instance_file import to_table
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Message,
     Publish,
+    Relieve,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -134,7 +136,10 @@ def link_fault(step: Step) -> str:
 
 
 def client_of(message: Hashable) -> str:
-    """The client that says or hears this: each advertisement and each subscription has its own."""
+    """The client that says or hears this: each advertisement and each subscription has its own.
+
+    What is said of a broker's own state is said by whoever drives it.
+    """
     match message:
         case Advertise(a) | Unadvertise(a):
             return f"client-{a.id}"
@@ -142,6 +147,8 @@ def client_of(message: Hashable) -> str:
             return f"client-{s.id}"
         case Publish(p):
             return f"client-{p.of}"
+        case Congest() | Relieve():
+            return "driver"
     raise TypeError(f"no client says or hears {message!r}")
 
 

@@ -42,7 +42,9 @@ class Cut:
         return tuple(label for label in labels if label)
 
     def _label(self, label: str) -> str:
-        """`deliver 3>2`, `crash 3`; operations name no broker."""
+        """`deliver 3>2`, `crash 3`; of the operations only `congest(3)` and `relieve(3)` name a broker."""
+        if signal := re.fullmatch(r"(congest|relieve)\((\d+)\)", label):
+            return f"{signal[1]}({self.renamed.get(int(signal[2]), int(signal[2]))})"
         if not self.renamed or "(" in label:
             return label
         ends = [self.renamed[int(n)] for n in re.findall(r"\d+", label)]
@@ -58,6 +60,7 @@ def smaller(instance: Instance) -> Iterator[Cut]:
     yield from _without_brokers(table)
     yield from _without_permissions(table)
     yield from _without_faults(table)
+    yield from _without_pruning(table)
     yield from _without_terms(table)
     yield from _without_attributes(table)
 
@@ -80,15 +83,21 @@ def _without_brokers(table: Table) -> Iterator[Cut]:
         renamed = {b: kept if b == gone else b - (b > gone) for b in brokers}
         edited = {**table, "overlay": [[renamed[x], renamed[y]] for x, y in table["overlay"] if [x, y] != [u, v]]}
         for kind in ("subscription", "advertisement"):
-            edited[kind] = [{**client, "at": renamed[client["at"]]} for client in table[kind]]
+            edited[kind] = [_moved(client, renamed) for client in table[kind]]
+        if "congestion" in table:
+            edited["congestion"] = [_moved(place, renamed) for place in table["congestion"]]
         yield Cut(f"with brokers {kept} and {gone} in one", edited, renamed)
+
+
+def _moved(client: Table, renamed: Mapping[int, int]) -> Table:
+    return {key: renamed[value] if key in ("at", "again") else value for key, value in client.items()}
 
 
 def _without_permissions(table: Table) -> Iterator[Cut]:
     for kind, flag in (("subscription", "unsubscribes"), ("advertisement", "unadvertises")):
         for i, client in enumerate(table[kind]):
             if flag in client:
-                left = {key: value for key, value in client.items() if key != flag}
+                left = {key: value for key, value in client.items() if key not in (flag, "again")}
                 yield Cut(f"with {client['id']} never withdrawn", _replaced(table, kind, i, left))
 
 
@@ -96,6 +105,20 @@ def _without_faults(table: Table) -> Iterator[Cut]:
     for kind, count in table.get("faults", {}).items():
         for fewer in sorted({0, count - 1}):
             yield Cut(f"with {kind} = {fewer}", {**table, "faults": {**table["faults"], kind: fewer}})
+
+
+def _without_pruning(table: Table) -> Iterator[Cut]:
+    """Who comes back, who may be congested, and readings: each with its default."""
+    for i, client in enumerate(table["subscription"]):
+        if "again" in client:
+            left = {key: value for key, value in client.items() if key != "again"}
+            yield Cut(f"with {client['id']} never issued again", _replaced(table, "subscription", i, left))
+    for place in table.get("congestion", []):
+        left_over = [other for other in table["congestion"] if other != place]
+        yield Cut(f"with {place['at']} never congested", {**table, "congestion": left_over})
+    for key in table.get("pruning", {}):
+        readings = {other: value for other, value in table["pruning"].items() if other != key}
+        yield Cut(f"with the default of {key}", {**table, "pruning": readings})
 
 
 def _without_terms(table: Table) -> Iterator[Cut]:

@@ -14,8 +14,10 @@ from attrs import evolve, field, frozen
 from routeproof.model.instance import Faults, Instance
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Publish,
+    Relieve,
     Subscribe,
     Subscription,
     Unadvertise,
@@ -38,6 +40,12 @@ class History:
     ready: int = 0
     owed: int = 0
     faults: Faults = Faults()
+    astray: bool = False
+    """Something was delivered to a client that has no subscription of this name any more."""
+    fair: int = 0
+    """Of pruning: publications since which no client has changed anything, published while all was quiet."""
+    cut: int = 0
+    """Of pruning: 1 + the rank of the subscription whose withdrawal was the last change, on fair statistics; or 0."""
 
 
 @frozen
@@ -61,23 +69,26 @@ class Ledger:
     """The books of one instance."""
 
     instance: Instance
+    policy: str
     operations: tuple[Operation, ...] = field(init=False)
     _subscribe: tuple[int, ...] = field(init=False)
     _unsubscribe: tuple[int, ...] = field(init=False)
+    _resubscribe: tuple[int, ...] = field(init=False)
     _advertise: tuple[int, ...] = field(init=False)
     _unadvertise: tuple[int, ...] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         operations = _operations(self.instance)
         object.__setattr__(self, "operations", operations)
-        bits = {(type(o.message), _subject(o.message)): o.bit for o in operations}
-        for name, kind, items in (
-            ("_subscribe", Subscribe, self.instance.subscriptions),
-            ("_unsubscribe", Unsubscribe, self.instance.subscriptions),
-            ("_advertise", Advertise, self.instance.advertisements),
-            ("_unadvertise", Unadvertise, self.instance.advertisements),
+        bits = {o.label: o.bit for o in operations}
+        for name, items in (
+            ("subscribe", self.instance.subscriptions),
+            ("unsubscribe", self.instance.subscriptions),
+            ("resubscribe", self.instance.subscriptions),
+            ("advertise", self.instance.advertisements),
+            ("unadvertise", self.instance.advertisements),
         ):
-            object.__setattr__(self, name, tuple(bits.get((kind, item.id), 0) for item in items))
+            object.__setattr__(self, f"_{name}", tuple(bits.get(f"{name}({item.id})", 0) for item in items))
 
     def initial(self) -> History:
         return History(faults=self.instance.faults)
@@ -90,20 +101,39 @@ class Ledger:
         self, history: History, operation: Operation | None, deliveries: Iterable[Deliver], quiet: bool
     ) -> History:
         """The page after a step. `quiet`: no queue holds a control message once the step is done."""
-        done, owed, delivered, duplicate = history.done, history.owed, history.delivered, history.duplicate
+        done, owed, delivered = history.done, history.owed, history.delivered
+        duplicate, astray = history.duplicate, history.astray
         if operation is not None:
             done |= operation.bit
             if isinstance(operation.message, Publish):
                 owed |= self._owed_by(operation.message, history.ready)
             elif isinstance(operation.message, Unsubscribe):
                 owed &= ~self._all_of(operation.message.subscription)
+            elif isinstance(operation.message, Subscribe):  # PRN-15: to the new one nothing was delivered yet
+                delivered &= ~self._all_of(operation.message.subscription)
         for delivery in deliveries:
-            pair = self.pair(delivery.publication.rank, delivery.subscription.rank)
+            s, pair = delivery.subscription, self.pair(delivery.publication.rank, delivery.subscription.rank)
+            if self.issue(s.rank, done) != s:
+                astray = True
+                continue
             duplicate = duplicate or bool(delivered & pair)
             delivered |= pair
         active = self._active_pairs(done)
         ready = active if quiet else history.ready & active
-        return History(done, delivered, duplicate, ready, owed, history.faults)
+        fair, cut = self._statistics(history, operation, quiet)
+        return History(done, delivered, duplicate, ready, owed, history.faults, astray, fair, cut)
+
+    def _statistics(self, history: History, operation: Operation | None, quiet: bool) -> tuple[int, int]:
+        """What `fair` and `cut` become. A publication leaves it as quiet as it was."""
+        if operation is None or self.instance.protocol != "pruning":
+            return history.fair, history.cut
+        match operation.message:
+            case Publish(p):
+                return history.fair | (1 << p.rank if quiet else 0), history.cut
+            case Unsubscribe(s):
+                mine = {p for p, t in self.pairs(history.delivered) if t == s.rank}
+                return 0, s.rank + 1 if mine and all(history.fair >> p & 1 for p in mine) else 0
+        return 0, 0
 
     def spend(self, history: History, fault: str) -> History:
         """One fault of this kind fewer may happen from now on."""
@@ -126,8 +156,27 @@ class Ledger:
         return CONTROL if is_control(message) else 0
 
     def active_subscriptions(self, done: int) -> list[bool]:
-        """Per subscription: subscribed and not unsubscribed."""
-        return [bool(done & on) and not done & off for on, off in zip(self._subscribe, self._unsubscribe, strict=True)]
+        """Per subscription: subscribed and not unsubscribed, or subscribed again."""
+        rows = zip(self._subscribe, self._unsubscribe, self._resubscribe, strict=True)
+        return [bool(done & again) or (bool(done & on) and not done & off) for on, off, again in rows]
+
+    def issue(self, rank: int, done: int) -> Subscription | None:
+        """The subscription of this rank as its client has it now; None where it is not active."""
+        subscriber = self.instance.subscribers[rank]
+        if done & self._resubscribe[rank]:
+            return self.instance.issued_again(subscriber)
+        active = done & self._subscribe[rank] and not done & self._unsubscribe[rank]
+        return subscriber.subscription if active else None
+
+    def withdrawn(self, done: int) -> list[Subscription]:
+        """What was subscribed and then unsubscribed, whether it was issued again or not."""
+        rows = zip(self.instance.subscriptions, self._unsubscribe, strict=True)
+        return [s for s, off in rows if done & off]
+
+    def home(self, rank: int, done: int) -> Node:
+        """Where that client is."""
+        subscriber = self.instance.subscribers[rank]
+        return subscriber.again if subscriber.again is not None and done & self._resubscribe[rank] else subscriber.at
 
     def active_advertisements(self, done: int) -> list[bool]:
         """Per advertisement: advertised and not unadvertised."""
@@ -175,19 +224,16 @@ def _operations(instance: Instance) -> tuple[Operation, ...]:
         if a.unadvertises:
             name = a.advertisement.id
             rows.append((f"unadvertise({name})", a.at, Unadvertise(a.advertisement), f"advertise({name})", ""))
+    for s in instance.subscribers:
+        if s.again is not None:
+            name = s.subscription.id
+            message = Subscribe(instance.issued_again(s))
+            rows.append((f"resubscribe({name})", s.again, message, f"unsubscribe({name})", ""))
+    for b in instance.congestion:
+        rows.append((f"congest({b})", b, Congest(), "", ""))
+        rows.append((f"relieve({b})", b, Relieve(), f"congest({b})", ""))
     bit = {label: 1 << i for i, (label, *_) in enumerate(rows)}
     return tuple(
         Operation(i, label, node, message, bit.get(after, 0), bit.get(until, 0))
         for i, (label, node, message, after, until) in enumerate(rows)
     )
-
-
-def _subject(message: Hashable) -> str:
-    match message:
-        case Advertise(x) | Unadvertise(x):
-            return x.id
-        case Subscribe(x) | Unsubscribe(x):
-            return x.id
-        case Publish(p):
-            return p.id
-    raise TypeError(f"no client does {message!r}")

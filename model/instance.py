@@ -7,11 +7,13 @@ says after every check has passed; `instance_file` reads and writes it, `world` 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Node, Overlay
+from routeproof.model.pruning_parameters import PruningParameters
 
 POLICIES = ("none", "active", "lazy", "packing")
 
@@ -32,6 +34,8 @@ class Subscriber:
     subscription: Subscription
     at: Node
     unsubscribes: bool = False
+    again: Node | None = None
+    """Where its client may subscribe again, once it has unsubscribed (PRN-15)."""
 
 
 @frozen
@@ -64,6 +68,10 @@ class Instance:
     must_reach: tuple[str, ...] = ()
     must_fail: tuple[str, ...] = ()
     about: str = ""
+    readings: tuple[tuple[str, Any], ...] = ()
+    """Of the pruning protocol: parameters that do not have their default."""
+    congestion: tuple[Node, ...] = ()
+    """Brokers that may become congested, and be relieved, once each (PRN-6)."""
 
     @cached_property
     def advertisements(self) -> tuple[Advertisement, ...]:
@@ -72,6 +80,15 @@ class Instance:
     @cached_property
     def subscriptions(self) -> tuple[Subscription, ...]:
         return tuple(s.subscription for s in self.subscribers)
+
+    def parameters(self, policy: str) -> PruningParameters:
+        return evolve(PruningParameters.of(policy), **dict(self.readings))
+
+    def issued_again(self, subscriber: Subscriber) -> Subscription:
+        """PRN-15: what the client sends when it subscribes a second time."""
+        s = subscriber.subscription
+        is_new = dict(self.readings).get("identity", "issue") == "issue"
+        return evolve(s, id=f"{s.id}'") if is_new else s
 
     def advertiser_of(self, publication: Publication) -> Advertiser:
         return next(a for a in self.advertisers if a.advertisement.id == publication.of)

@@ -14,10 +14,11 @@ from functools import partial
 
 from routeproof.model.filters import DIALECTS, Dialect, Event, EventSet, Filter, FilterError
 from routeproof.model.filters.attributes import Attributes
-from routeproof.model.instance import POLICIES, Advertiser, Faults, Instance, Subscriber
+from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay, OverlayError
-from routeproof.model.protocols import PROTOCOLS
+from routeproof.model.protocols import POLICIES_OF, PROTOCOLS
+from routeproof.model.pruning_table import read_readings, readings_to_table
 from routeproof.model.reading import InstanceError, Place
 
 __all__ = ["InstanceError", "parse_instance", "to_table"]
@@ -32,17 +33,22 @@ ABOUT = 200
 
 REQUIRED = ("name", "protocol", "policy", "overlay")
 OPTIONAL = ("about", "dialect", "advertisement", "subscription", "publication", "faults", "must_reach", "must_fail")
+PRUNED = ("pruning", "congestion")
+"""Keys that only the protocol pruning knows; `again` of a subscription is another."""
 FAULT_KINDS = ("loss", "duplicate", "reorder", "crash")
 
 
 def parse_instance(raw: object, where: str) -> Instance:
     """The instance that a table says; `where` names the file in messages."""
     absent = partial(Place, where)
+    protocol = "routing"
     if isinstance(raw, Mapping) and "protocol" in raw:  # first: another protocol's own table would be an unknown key
-        Place(where, "protocol", raw["protocol"]).one_of(PROTOCOLS)
-    top = Place(where, "", raw).table(REQUIRED, OPTIONAL)
+        protocol = Place(where, "protocol", raw["protocol"]).one_of(PROTOCOLS)
+    is_pruned = protocol == "pruning"
+    top = Place(where, "", raw).table(REQUIRED, (*OPTIONAL, *PRUNED) if is_pruned else OPTIONAL)
+    policies = _policies(top["policy"], POLICIES_OF[protocol])
     overlay = _overlay(top["overlay"])
-    reader = _Reader(overlay, _dialect(top.get("dialect", absent("dialect", "strict"))))
+    reader = _Reader(overlay, _dialect(top.get("dialect", absent("dialect", "strict"))), is_pruned)
     advertisers = reader.advertisers(top.get("advertisement", absent("advertisement", [])))
     subscribers = reader.subscribers(top.get("subscription", absent("subscription", [])))
     publications = reader.publications(top.get("publication", absent("publication", [])), advertisers)
@@ -52,13 +58,15 @@ def parse_instance(raw: object, where: str) -> Instance:
         advertisers=advertisers,
         subscribers=subscribers,
         publications=publications,
-        protocol=top["protocol"].string(),
-        policies=_policies(top["policy"]),
+        protocol=protocol,
+        policies=policies,
         dialect=reader.dialect.name,
         faults=_faults(top.get("faults", absent("faults", {}))),
         must_reach=_declared(top.get("must_reach", absent("must_reach", []))),
         must_fail=_declared(top.get("must_fail", absent("must_fail", []))),
         about=top["about"].line(ABOUT) if "about" in top else "",
+        readings=read_readings(top["pruning"], policies) if "pruning" in top else (),
+        congestion=reader.congestion(top.get("congestion", absent("congestion", []))),
     )
 
 
@@ -77,12 +85,19 @@ def to_table(instance: Instance) -> dict[str, object]:
         for a in instance.advertisers
     ]
     table["subscription"] = [
-        {"id": s.subscription.id, "at": s.at, **_filter_to_json(s.subscription.filter), **_if("unsubscribes", s)}
+        {
+            "id": s.subscription.id,
+            "at": s.at,
+            **_filter_to_json(s.subscription.filter),
+            **_if("unsubscribes", s),
+            **({} if s.again is None else {"again": s.again}),
+        }
         for s in instance.subscribers
     ]
     table["publication"] = [{"id": p.id, "of": p.of, **_event_to_json(p.event)} for p in instance.publications]
     faults = {kind: getattr(instance.faults, kind) for kind in FAULT_KINDS if getattr(instance.faults, kind)}
-    declared = {"faults": faults, "must_reach": list(instance.must_reach), "must_fail": list(instance.must_fail)}
+    own = {"pruning": readings_to_table(instance.readings), "congestion": [{"at": b} for b in instance.congestion]}
+    declared = {**own, "faults": faults, "must_reach": list(instance.must_reach), "must_fail": list(instance.must_fail)}
     return table | {key: value for key, value in declared.items() if value}
 
 
@@ -92,9 +107,10 @@ def to_table(instance: Instance) -> dict[str, object]:
 class _Reader:
     """Reads the clients in the order of the file, and remembers which ids are taken and which algebra is spoken."""
 
-    def __init__(self, overlay: Overlay, dialect: Dialect) -> None:
+    def __init__(self, overlay: Overlay, dialect: Dialect, is_pruned: bool) -> None:
         self.overlay = overlay
         self.dialect = dialect
+        self.is_pruned = is_pruned
         self.taken: dict[str, str] = {}
         self.algebra: tuple[str, str] | None = None
         """The key of the first filter, `events` or `filter`, and where it stands."""
@@ -110,10 +126,28 @@ class _Reader:
     def subscribers(self, place: Place) -> tuple[Subscriber, ...]:
         found = []
         for rank, entry in enumerate(place.items(IDS, "tables, each [[subscription]]")):
-            keys = entry.table(("id", "at"), ("events", "filter", "unsubscribes"))
+            again = ("again",) if self.is_pruned else ()
+            keys = entry.table(("id", "at"), ("events", "filter", "unsubscribes", *again))
             subscription = Subscription(rank, self._id(keys["id"]), self._filter(entry, keys))
-            found.append(Subscriber(subscription, self._home(keys["at"]), _flag(keys, "unsubscribes")))
+            unsubscribes = _flag(keys, "unsubscribes")
+            found.append(Subscriber(subscription, self._home(keys["at"]), unsubscribes, self._again(keys)))
         return tuple(found)
+
+    def _again(self, keys: dict[str, Place]) -> int | None:
+        """PRN-15: where its client comes back."""
+        if "again" not in keys:
+            return None
+        if not _flag(keys, "unsubscribes"):
+            keys["again"].refuse("unsubscribes = true beside it: who does not leave does not come back")
+        return self._home(keys["again"])
+
+    def congestion(self, place: Place) -> tuple[int, ...]:
+        """PRN-6: the brokers that may become congested."""
+        entries = place.items(BROKERS, "tables, each [[congestion]]")
+        homes = [entry.table(("at",), ())["at"] for entry in entries]
+        brokers = tuple(self._home(home) for home in homes)
+        place.distinct(homes, brokers)
+        return brokers
 
     def publications(self, place: Place, advertisers: tuple[Advertiser, ...]) -> tuple[Publication, ...]:
         by_id = {a.advertisement.id: a.advertisement for a in advertisers}
@@ -215,12 +249,12 @@ def _dialect(place: Place) -> Dialect:
     return DIALECTS[place.one_of(sorted(DIALECTS))]
 
 
-def _policies(place: Place) -> tuple[str, ...]:
+def _policies(place: Place, known: tuple[str, ...]) -> tuple[str, ...]:
     """One policy, or (an extension) a list of them: the instance is checked under each."""
     if not isinstance(place.value, list | tuple):
-        return (place.one_of(POLICIES),)
-    entries = place.items(len(POLICIES), f"policies ({', '.join(POLICIES)})", least=1)
-    policies = tuple(entry.one_of(POLICIES) for entry in entries)
+        return (place.one_of(known),)
+    entries = place.items(len(known), f"policies ({', '.join(known)})", least=1)
+    policies = tuple(entry.one_of(known) for entry in entries)
     place.distinct(entries, policies)
     return policies
 

@@ -38,6 +38,8 @@ class Protocol(Interface):
     name: str
     may_refuse: bool
     """False where `accepts` always says yes: it spares engines the question."""
+    may_hold: bool
+    """False where `pending` always says no."""
 
     def initial(self, node: Node) -> Local:
         """A node's state before anything happened, and after a crash."""
@@ -45,6 +47,10 @@ class Protocol(Interface):
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         """Can the node handle this now? If not, it stays where it is, and all that is behind it on the link."""
+        ...
+
+    def pending(self, local: Local) -> bool:
+        """Does the node hold back something that will change tables? While it does, the world is not quiet."""
         ...
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Iterable
+from typing import Self
+
+from attrs import evolve, frozen
 
 from routeproof.model.messages import Subscription, Unsubscribe
 from routeproof.model.overlay import Node
-from routeproof.model.tables import Tables
+from routeproof.model.tables import Tables, by_id, replaced
 
 
 @frozen(cache_hash=True)
@@ -31,3 +34,24 @@ class PruningTables(Tables):
     rows: Rows = ()
     held: tuple[tuple[Node, Unsubscribe], ...] = ()
     congested: bool = False
+
+    def retained_for(self, neighbour: Node) -> tuple[Subscription, ...]:
+        return next((subs for n, subs in self.retained if n == neighbour), ())
+
+    def with_retained(self, neighbour: Node, subscriptions: Iterable[Subscription]) -> Self:
+        """Replaces the whole set."""
+        return evolve(self, retained=replaced(self.retained, neighbour, subscriptions))
+
+    def rows_of(self, subscription: Subscription, advertisement: str) -> tuple[Row, ...]:
+        return next((rows for s, a, rows in self.rows if (s, a) == (subscription, advertisement)), ())
+
+    def with_row(self, subscription: Subscription, advertisement: str, row: Row, window: int) -> Self:
+        """STA-7: the latest `window` of a pair are kept."""
+        rows = (*self.rows_of(subscription, advertisement), row)[-window:]
+        others = (entry for entry in self.rows if entry[:2] != (subscription, advertisement))
+        entries = sorted([*others, (subscription, advertisement, rows)], key=lambda e: (by_id(e[0]), e[1]))
+        return evolve(self, rows=tuple(entries))
+
+    def without_rows(self, subscription: Subscription) -> Self:
+        """STA-7: what is withdrawn by its client has no statistics any more."""
+        return evolve(self, rows=tuple(entry for entry in self.rows if entry[0] != subscription))

@@ -45,10 +45,12 @@ class Routing:
 
     name = "routing"
     may_refuse = False
+    may_hold = False
 
     def __init__(self, overlay: Overlay, policy: str) -> None:
         self.overlay = overlay
         self.policy = policy
+        self.covering = policy  # for a protocol that rests on this one it is another
 
     def initial(self, node: Node) -> Tables:
         return Tables()
@@ -56,9 +58,17 @@ class Routing:
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         return True
 
+    def pending(self, local: Local) -> bool:
+        return False
+
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
         assert isinstance(local, Tables)
         step = Step(node, local)
+        self.dispatch(step, sender, message)
+        sends = self.pack(step) if self.covering == "packing" else tuple(step.sends)
+        return Outcome(step.tables, sends, frozenset(step.rules))
+
+    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
         match message:
             case Advertise(a):
                 self.on_advertise(step, a, sender)
@@ -78,8 +88,6 @@ class Routing:
                 self.on_publish(step, p, sender)
             case _:
                 raise TypeError(f"the routing core has no handler for {message!r}")
-        sends = self.pack(step) if self.policy == "packing" else tuple(step.sends)
-        return Outcome(step.tables, sends, frozenset(step.rules))
 
     # -- handlers ------------------------------------------------------------------------------------------------------
 
@@ -134,7 +142,7 @@ class Routing:
     def wanted(self, tables: Tables, neighbour: Node, candidates: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
         """The candidates that the policy lets through, given what the neighbour was sent already."""
         sent = tables.sent_to(neighbour)
-        match self.policy:
+        match self.covering:
             case "none":
                 return candidates
             case "lazy":  # COV-6: what was sent stays; only what comes after a coverer is quenched
@@ -178,7 +186,7 @@ class Routing:
         step.tables = tables.with_sent(neighbour, wanted)
         if added or removed:
             step.rules.add(rule)
-        if self.policy != "none":
+        if self.covering != "none":
             self._note_covering(step, neighbour, candidates, wanted, removed)
 
     def tell(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from attrs import evolve, frozen
 
@@ -14,6 +14,7 @@ from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import Node
 
 T = TypeVar("T", bound=Advertisement | Subscription)
+PerNeighbour = tuple[tuple[Node, tuple[Subscription, ...]], ...]
 
 
 @frozen(cache_hash=True)
@@ -22,7 +23,7 @@ class Tables:
 
     advs: tuple[tuple[Advertisement, Node], ...] = ()
     subs: tuple[tuple[Subscription, Node], ...] = ()
-    sent: tuple[tuple[Node, tuple[Subscription, ...]], ...] = ()
+    sent: PerNeighbour = ()
 
     def adv_from(self, advertisement: Advertisement) -> Node | None:
         """Where it came from; None when unknown."""
@@ -35,28 +36,33 @@ class Tables:
     def sent_to(self, neighbour: Node) -> tuple[Subscription, ...]:
         return next((subs for n, subs in self.sent if n == neighbour), ())
 
-    def with_adv(self, advertisement: Advertisement, sender: Node) -> Tables:
+    def with_adv(self, advertisement: Advertisement, sender: Node) -> Self:
         return evolve(self, advs=_with(self.advs, advertisement, sender))
 
-    def without_adv(self, advertisement: Advertisement) -> Tables:
+    def without_adv(self, advertisement: Advertisement) -> Self:
         return evolve(self, advs=tuple(e for e in self.advs if e[0] != advertisement))
 
-    def with_sub(self, subscription: Subscription, sender: Node) -> Tables:
+    def with_sub(self, subscription: Subscription, sender: Node) -> Self:
         return evolve(self, subs=_with(self.subs, subscription, sender))
 
-    def without_sub(self, subscription: Subscription) -> Tables:
+    def without_sub(self, subscription: Subscription) -> Self:
         return evolve(self, subs=tuple(e for e in self.subs if e[0] != subscription))
 
-    def with_sent(self, neighbour: Node, subscriptions: Iterable[Subscription]) -> Tables:
+    def with_sent(self, neighbour: Node, subscriptions: Iterable[Subscription]) -> Self:
         """Replaces the whole set; a neighbour that was told nothing has no entry."""
-        others = [(n, s) for n, s in self.sent if n != neighbour]
-        told = tuple(sorted(subscriptions, key=by_id))
-        return evolve(self, sent=tuple(sorted([*others, (neighbour, told)] if told else others, key=lambda e: e[0])))
+        return evolve(self, sent=replaced(self.sent, neighbour, subscriptions))
 
 
 def by_id(item: Advertisement | Subscription) -> tuple[int, str]:
     """The order of ids: as listed in the instance."""
     return (item.rank, item.id)
+
+
+def replaced(per_neighbour: PerNeighbour, neighbour: Node, subscriptions: Iterable[Subscription]) -> PerNeighbour:
+    """With this set for this neighbour; an empty one has no entry."""
+    others = [(n, s) for n, s in per_neighbour if n != neighbour]
+    told = tuple(sorted(subscriptions, key=by_id))
+    return tuple(sorted([*others, (neighbour, told)] if told else others, key=lambda e: e[0]))
 
 
 def _with(entries: tuple[tuple[T, Node], ...], item: T, sender: Node) -> tuple[tuple[T, Node], ...]:

@@ -10,7 +10,7 @@ and reliable and brokers never fail.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 
 from attrs import field, frozen
@@ -74,7 +74,7 @@ class World:
 
     @ledger.default
     def _books(self) -> Ledger:
-        return Ledger(self.instance)
+        return Ledger(self.instance, self.policy)
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -152,9 +152,8 @@ class World:
         for receiver, sent in outcome.sends:
             if receiver != LOCAL:
                 queues[self.link_index[action.node, receiver]] += (sent,)
-        return Step(
-            action, sender, message, outcome, State(locals_, tuple(queues), self._page(state, action, outcome, queues))
-        )
+        page = self._page(state, action, outcome, queues, locals_)
+        return Step(action, sender, message, outcome, State(locals_, tuple(queues), page))
 
     def _outcome(self, state: State, action: Action, sender: Node, message: Hashable) -> Outcome:
         if action.kind in ("operation", "deliver"):
@@ -163,8 +162,10 @@ class World:
             return Outcome(self.protocol.initial(action.node))
         return Outcome(None)
 
-    def _page(self, state: State, action: Action, outcome: Outcome, queues: list[Queue]) -> History:
-        quiet = not any(self.tags(q) & CONTROL for q in queues)
+    def _page(
+        self, state: State, action: Action, outcome: Outcome, queues: list[Queue], locals_: tuple[Local, ...]
+    ) -> History:
+        quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.holds(locals_)
         page = self.ledger.after(state.history, action.operation, deliveries(outcome), quiet)
         return self.ledger.spend(page, action.kind) if action.kind in FAULTS else page
 
@@ -179,9 +180,13 @@ class World:
             mask |= self.ledger.tag(message)
         return mask
 
+    def holds(self, locals_: Iterable[Local]) -> bool:
+        """Does a node hold back what will change tables? That is as good as a control message on its way."""
+        return self.protocol.may_hold and any(map(self.protocol.pending, locals_))
+
     def in_flight(self, state: State) -> int:
         """The tags of all queues together."""
-        mask = 0
+        mask = CONTROL if self.holds(state.locals) else 0
         for queue in state.queues:
             mask |= self.tags(queue)
         return mask

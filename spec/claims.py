@@ -6,24 +6,10 @@ A claim is a hypothesis until it is checked: `verdict` says how it came out and 
 
 from __future__ import annotations
 
-from typing import Literal
+from routeproof.spec.claim import Claim
+from routeproof.spec.claims_of_pruning import PRUNING_CLAIMS
 
-from attrs import frozen
-
-
-@frozen
-class Claim:
-    """What a paper says, what we read it to mean, and what came out."""
-
-    id: str
-    paper: str
-    says: str
-    reading: str
-    verdict: Literal["holds", "fails", "holds with hypotheses"]
-    scope: str
-    property: str
-    trace: str | None = None
-
+__all__ = ["CLAIMS", "Claim"]
 
 CLAIMS: dict[str, Claim] = {
     c.id: c
@@ -35,7 +21,8 @@ CLAIMS: dict[str, Claim] = {
             "Policy none, where no control message is queued: a broker has s exactly when it lies on a path from the "
             "home of s to the home of an active advertisement that s intersects, and has it from that side.",
             "holds",
-            "every shipped instance, all interleavings, with unsubscription and unadvertisement",
+            "all trees, any number of clients: theorem PropagationTree; and every shipped instance, all interleavings, "
+            "with unsubscription and unadvertisement. Each hypothesis is needed: theorem PropagationTreeNeeds",
             "PropagationTree",
         ),
         Claim(
@@ -45,8 +32,10 @@ CLAIMS: dict[str, Claim] = {
             "Where no control message is queued and another active subscription strictly covers s, each broker passes "
             "s on to one neighbour at most. Equal filters do not count: of two of them one is a root (COV-10).",
             "holds with hypotheses",
-            "active and packing: every shipped instance, all interleavings. It needs COV-4, the withdrawal of what is "
-            "newly covered: see PROP-2-lazy",
+            "active: all trees, any number of clients: theorem PropagationPath; active and packing: every shipped "
+            "instance, all interleavings. It needs COV-4, the withdrawal of what is newly covered (see PROP-2-lazy); that "
+            "it is covered strictly; and, to be as long as it must, that what came from a neighbour quenches nothing "
+            "toward it (COV-3): theorem PropagationPathNeeds",
             "PropagationPath",
         ),
         Claim(
@@ -60,5 +49,6 @@ CLAIMS: dict[str, Claim] = {
             "PropagationPath",
             "prop2-under-lazy.jsonl",
         ),
+        *PRUNING_CLAIMS,
     )
 }

@@ -1,51 +1,37 @@
 """The catalogue of properties: what must hold, each a pure function of a small part of a state.
 
-A property says which part it reads (`scope`), so that an engine can ask once for each distinct part instead of once for
-each state. Its answer is `None` where it says nothing (not exercised), `OK`, or a sentence that says what is wrong.
-
-`PROPERTIES` lists them in the order of `spec/routing.md`. To add one, write the function, add the row, and give it a
-mutant that it catches (CONTRIBUTING.md).
+`PROPERTIES` lists them, those of `spec/routing.md` and those of `spec/pruning.md` (`properties_of_pruning`). To add
+one, write the function, add the row, and give it a mutant that it catches (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
-
-from attrs import frozen
+from typing import Any
 
 from routeproof.model.history import History, Ledger
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.pruning_parameters import PRUNING
 from routeproof.model.tables import Tables, by_id
+from routeproof.spec.properties_of_claims import CLAIMED
+from routeproof.spec.properties_of_pruning import (
+    anchored,
+    client_exact,
+    critical_broker,
+    false_positive_bound,
+    monotone_distances,
+    purged,
+    similarity,
+    some_pruning,
+    some_retained_quenching,
+    statistics_exact,
+)
+from routeproof.spec.property import OK, Answer, Property, Scope
 
-OK = ""
-Answer = str | None
+__all__ = ["OK", "PROPERTIES", "Answer", "Property", "Scope", "properties_for"]
 
-Scope = Literal["history", "flight", "node", "link", "graph"]
-"""What a property reads.
-
-history  f(ledger, history)                          in every state
-flight   f(ledger, history, tags of all queues)      in every state
-node     f(ledger, node, tables, done)               where no queue holds a control message
-link     f(ledger, link, tables, tables)             where no queue holds a control message
-graph    nothing: the engine knows (Drains)
-"""
-
-
-@frozen
-class Property:
-    """`always` must hold in every state; `sometimes` must hold in one, and is a warning where it does not."""
-
-    id: str
-    kind: Literal["always", "sometimes"]
-    scope: Scope
-    policies: tuple[str, ...]
-    about: str
-    evaluate: Callable[..., Answer]
-
-
+ALL = (*POLICIES, *PRUNING)
 COVERING = ("active", "lazy", "packing")
 CLEANED = ("active", "packing")
 """Policies under which a newly covered subscription is withdrawn where it went (COV-4)."""
@@ -116,6 +102,8 @@ def no_stray(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
 
 def compact(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
     """No two subscriptions from one neighbour of which one strictly covers the other."""
+    if _is_lazy_below(ledger):
+        return None
     remote = [(s, x) for s, x in tables.subs if x != LOCAL]
     pairs = [(t, s, x) for t, x in remote for s, y in remote if x == y and t != s]
     for t, s, x in pairs:
@@ -140,6 +128,8 @@ def propagation_tree(ledger: Ledger, node: Node, tables: Tables, done: int) -> A
 
 def propagation_path(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
     """PROP-2: a strictly covered subscription spans a path: each broker passes it on to one neighbour at most."""
+    if _is_lazy_below(ledger):
+        return None
     exercised = False
     active = _active_subscribers(ledger, done)
     for subscriber in active:
@@ -191,6 +181,11 @@ def strictly_covers(t: Subscription, s: Subscription) -> bool:
     return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
 
 
+def _is_lazy_below(ledger: Ledger) -> bool:
+    """COV-6: nothing that was sent is withdrawn because something wider follows."""
+    return ledger.policy in PRUNING and ledger.instance.parameters(ledger.policy).base == "lazy"
+
+
 def _active_subscribers(ledger: Ledger, done: int) -> list[Any]:
     live = ledger.active_subscriptions(done)
     return [s for s in ledger.instance.subscribers if live[s.subscription.rank]]
@@ -206,32 +201,33 @@ def _pair(ledger: Ledger, pair: tuple[int, int]) -> str:
     return f"({ledger.instance.publications[pair[0]]}, {ledger.instance.subscriptions[pair[1]]})"
 
 
-def _row(
-    id: str,
-    kind: Literal["always", "sometimes"],
-    scope: Scope,
-    policies: tuple[str, ...],
-    evaluate: Callable[..., Answer],
-) -> Property:
-    return Property(id, kind, scope, policies, " ".join((evaluate.__doc__ or "").split()), evaluate)
-
-
 PROPERTIES: dict[str, Property] = {
     p.id: p
     for p in (
-        _row("NoLostDelivery", "always", "flight", POLICIES, no_lost_delivery),
-        _row("NoDuplicate", "always", "history", POLICIES, no_duplicate),
-        _row("Precise", "always", "history", POLICIES, precise),
-        _row("Agreement", "always", "link", POLICIES, agreement),
-        _row("NoResidue", "always", "node", POLICIES, no_residue),
-        _row("NoStray", "always", "node", POLICIES, no_stray),
-        _row("Drains", "always", "graph", POLICIES, drains),
-        _row("Compact", "always", "node", CLEANED, compact),
-        _row("PropagationTree", "always", "node", ("none",), propagation_tree),
-        _row("PropagationPath", "always", "node", CLEANED, propagation_path),
-        _row("SomeDelivery", "sometimes", "history", POLICIES, some_delivery),
-        _row("SomeObligation", "sometimes", "history", POLICIES, some_obligation),
-        _row("SomeQuenching", "sometimes", "node", COVERING, some_quenching),
+        Property.of("NoLostDelivery", "always", "flight", ALL, no_lost_delivery),
+        Property.of("NoDuplicate", "always", "history", ALL, no_duplicate),
+        Property.of("Precise", "always", "history", ALL, precise),
+        Property.of("ClientExact", "always", "history", PRUNING, client_exact),
+        Property.of("Agreement", "always", "link", ALL, agreement),
+        Property.of("NoResidue", "always", "node", POLICIES, no_residue),
+        Property.of("Anchored", "always", "node", PRUNING, anchored),
+        Property.of("Purged", "always", "node", PRUNING, purged),
+        Property.of("NoStray", "always", "node", ALL, no_stray),
+        Property.of("Drains", "always", "graph", ALL, drains),
+        Property.of("Compact", "always", "node", (*CLEANED, *PRUNING), compact),
+        Property.of("PropagationTree", "always", "node", ("none",), propagation_tree),
+        Property.of("PropagationPath", "always", "node", (*CLEANED, *PRUNING), propagation_path),
+        Property.of("MonotoneDistances", "always", "queue", PRUNING, monotone_distances),
+        Property.of("Similarity", "always", "history", PRUNING, similarity),
+        Property.of("StatisticsExact", "always", "record", PRUNING, statistics_exact),
+        Property.of("FalsePositiveBound", "always", "record", PRUNING, false_positive_bound),
+        Property.of("CriticalBroker", "always", "record", PRUNING, critical_broker),
+        *CLAIMED,
+        Property.of("SomeDelivery", "sometimes", "history", ALL, some_delivery),
+        Property.of("SomeObligation", "sometimes", "history", ALL, some_obligation),
+        Property.of("SomeQuenching", "sometimes", "node", (*COVERING, *PRUNING), some_quenching),
+        Property.of("SomePruning", "sometimes", "node", PRUNING, some_pruning),
+        Property.of("SomeRetainedQuenching", "sometimes", "node", PRUNING, some_retained_quenching),
     )
 }
 

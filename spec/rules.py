@@ -51,6 +51,44 @@ _TRACES = {
 }
 """Held by validation, not by a protocol's handler."""
 
+_PRUNING_TERMS = {
+    "SIM-3": ("of what a subscription matches, what something else matches as well", "000 III-B, 001 III-B"),
+    "SIM-4": ("similarity is the share of that", "000 III-B, 001 III-B"),
+    "SIM-5": ("similarity is of a subscription, an advertisement and a broker", "000 III-C"),
+    "SIM-6": ("similarity is of what is published, and cumulative on the way to the publisher", "000 III-B"),
+    "CRD-1": ("the share of rows up to a distance", "000 IV-B, 001 IV-B"),
+    "CRD-3": ("at most and at least include equality", "000 IV-B, 001 IV-B"),
+    "CRD-4": ("thresholds ascend, and so do the distances", "000 IV-C"),
+    "PRN-3": ("how many triggered subscriptions make a burst", "000 IV-C"),
+    "PRN-15": ("a subscription that is issued again is another one", "ours"),
+}
+"""What the other rules of pruning speak of, and what a client keeps to: no handler applies them."""
+
+_PRUNING = {
+    "SIM-8": ("how many subscriptions a withdrawal triggers", "000 IV-C"),
+    "STA-1": ("a publication begins with a distance and a count of 0", "000 IV-A, 001 IV-A"),
+    "STA-2": ("the distance is that from where more than one subscription matched", "000 IV-A, 001 IV-A"),
+    "STA-3": ("all copies carry the same header", "000 Fig. 4"),
+    "STA-5": ("subscriptions that travel the other way are not counted", "000 IV-A"),
+    "STA-6": ("who delivers a publication notes its header", "000 IV-A, 001 IV-A"),
+    "STA-7": ("the database slides, and is purged of what is withdrawn", "000 IV-A, 001 IV-A"),
+    "STA-8": ("selective: what covers too few is withdrawn in full", "001 IV-B"),
+    "CRD-2": ("the critical distance is the least that reaches the threshold", "000 IV-B, 001 IV-B"),
+    "CRD-6": ("an advertisement without history", "ours"),
+    "PRN-1": ("the subscriber's broker says how far its withdrawal is to go", "000 IV-C, 001 IV-C"),
+    "PRN-2": ("the threshold is chosen by what is triggered", "000 IV-C"),
+    "PRN-4": ("each hop passes a withdrawal on, or retains what is withdrawn", "000 Alg. 1, 001 Alg. 1"),
+    "PRN-5": ("what goes in the place of what is withdrawn", "000 IV"),
+    "PRN-6": ("a congested broker holds withdrawals", "000 IV"),
+    "PRN-7": ("the boundary remembers what it retains", "ours"),
+    "PRN-9": ("a retained subscription quenches like any other", "ours"),
+    "PRN-10": ("a retained one goes when something larger replaces it", "ours"),
+    "PRN-11": ("a retained one goes when nothing draws it any more", "ours"),
+    "PRN-12": ("a retained one goes when nothing is left below it", "ours"),
+    "PRN-13": ("what comes back is no longer retained", "ours"),
+    "PRN-14": ("no withdrawal is overtaken by what comes after it", "ours"),
+}
+
 RULES: dict[str, Rule] = {
     r.id: r
     for r in (
@@ -72,6 +110,8 @@ RULES: dict[str, Rule] = {
         Rule("COV-7", "routing", "packing: what one step sends to one neighbour travels together", "000 V, 001 V-A2"),
         Rule("COV-8", "routing", "additions before removals", "000 I, 001 I"),
         Rule("COV-10", "routing", "among equal filters what was sent goes first, then the lower id", "000 III-A"),
+        *(Rule(id, "pruning", title, source, fires=False) for id, (title, source) in _PRUNING_TERMS.items()),
+        *(Rule(id, "pruning", title, source) for id, (title, source) in _PRUNING.items()),
     )
 }
 

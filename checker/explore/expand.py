@@ -50,6 +50,9 @@ class Expander:
         control = np.zeros(len(columns[0]), np.int64)
         for link in range(len(q.queues)):
             control += q.control[link][columns[self.nodes + link]]
+        if q.world.protocol.may_hold:
+            for node in range(self.nodes):
+                control += q.holds[node][columns[node]]
         sources: list[Ints] = []
         actions: list[NDArray[np.uint16]] = []
         targets: list[list[Keys]] = []
@@ -134,7 +137,10 @@ class Expander:
         if outcome is not None:
             node = q.node_index[action.node]
             answers = q.outcomes[node]
-            layout.change(words, node, columns[node].take(rows), answers.local[outcome])
+            was, becomes = columns[node].take(rows), answers.local[outcome]
+            layout.change(words, node, was, becomes)
+            if q.world.protocol.may_hold:
+                busy += q.holds[node][becomes] - q.holds[node][was]
             delivered = answers.delivered[outcome]
             for link, appended in answers.appended.items():
                 busy += self._append(layout, link, appended[outcome], rows, columns, words)

@@ -2,7 +2,7 @@
 
 `Judge.look` takes the component columns of newly found states and answers per property which violate it and how many
 exercised it. An answer is kept by the part that the property reads (`spec.properties.Scope`): a history, a history with
-the tags in flight, one node's tables, or the tables of two neighbours.
+the tags in flight, one queue, one node's tables (with the history, or with what is done), or those of two neighbours.
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ class Judge:
         flight = np.zeros_like(history)
         for link in range(links):
             flight |= self.q.tags[link][columns[nodes + link]]
-        quiet = np.flatnonzero((flight & CONTROL) == 0)
+        noisy = flight & CONTROL
+        if self.q.world.protocol.may_hold:
+            for node in range(nodes):
+                noisy = noisy | self.q.holds[node][columns[node]]
+        quiet = np.flatnonzero(noisy == 0)
         still = [column[quiet] for column in columns[:nodes]]
         done = self._done_column()[history[quiet]] if len(quiet) else quiet
         for id, tally in self.tallies.items():
@@ -82,6 +86,12 @@ class Judge:
                     self._weigh(tally, asked, [(history, np.zeros_like(history))], first_id, None)
                 case "flight":
                     self._weigh(tally, asked, [(history, self._tag_column(flight))], first_id, None)
+                case "queue":
+                    queues = columns[nodes : nodes + links]
+                    self._weigh(tally, asked, [(queue, np.zeros_like(queue)) for queue in queues], first_id, None)
+                case "record" if len(quiet):
+                    page = history[quiet]
+                    self._weigh(tally, asked, [(local, page) for local in still], first_id, quiet)
                 case "node" if len(quiet):
                     self._weigh(tally, asked, [(local, done) for local in still], first_id, quiet)
                 case "link" if len(quiet):
@@ -131,6 +141,10 @@ class Judge:
                 return [_Asked(lambda h, _: p.evaluate(ledger, q.histories.values[h]))]
             case "flight":
                 return [_Asked(lambda h, t: p.evaluate(ledger, q.histories.values[h], self._tags(t)))]
+            case "queue":
+                return [self._asked_of_queue(p, i) for i in range(len(q.queues))]
+            case "record":
+                return [self._asked_of_record(p, i) for i in range(len(q.locals))]
             case "node":
                 return [self._asked_of_node(p, i) for i in range(len(q.locals))]
             case "link":
@@ -140,6 +154,14 @@ class Judge:
     def _asked_of_node(self, p: Property, i: int) -> _Asked:
         node, locals_ = self.q.world.nodes[i], self.q.locals[i]
         return _Asked(lambda x, d: p.evaluate(self.q.ledger, node, locals_.values[x], self._done_sets.values[d]))
+
+    def _asked_of_record(self, p: Property, i: int) -> _Asked:
+        q, node, locals_ = self.q, self.q.world.nodes[i], self.q.locals[i]
+        return _Asked(lambda x, h: p.evaluate(q.ledger, node, locals_.values[x], q.histories.values[h]))
+
+    def _asked_of_queue(self, p: Property, i: int) -> _Asked:
+        link, queues = self.q.world.links[i], self.q.queues[i]
+        return _Asked(lambda x, _: p.evaluate(self.q.ledger, link, queues.values[x]))
 
     def _asked_of_link(self, p: Property, i: int) -> _Asked:
         link = self.q.world.links[i]

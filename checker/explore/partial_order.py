@@ -18,7 +18,8 @@ publication stays lost, tables that disagree in a quiet state are not touched by
 message waiting no state is quiet. Nor is a step put off for ever, since a reduced graph without cycles has none; where
 it has one, Drains fails and nothing is claimed to hold. Lengths of runs are not kept.
 
-It needs reliable links and brokers that refuse nothing: with faults anything may touch any queue.
+It needs reliable links and brokers that refuse nothing: with faults anything may touch any queue. And it needs the
+routing core: under pruning a publication changes tables (its statistics), and a broker may hold a message back.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ class PartialOrderSearch(Search):
             raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
         if world.protocol.may_refuse:
             raise UsageError("--reduction por needs brokers that refuse nothing: here a waiting message may be stuck")
+        if world.instance.protocol != "routing":
+            found = world.instance.protocol
+            raise UsageError(f"--reduction por is sound for the routing core only; found protocol {found}")
         self._operations_at = {n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes}
         self._publishing = sum(o.bit for o in world.ledger.operations if isinstance(o.message, Publish))
         self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}

@@ -153,6 +153,7 @@ class Questions:
         self.may = Column()  # per history: a mask of the operations that are enabled
         self.budget = Column()  # per history: a mask of the fault kinds that may still happen
         self.done = Column()  # per history: the operations done
+        self.holds = tuple(Column() for _ in nodes)  # per local state: 1 where it holds back what changes tables
         self.outcomes = tuple(NodeOutcomes(out) for out in self.out_links)
 
         actions = world.actions
@@ -169,7 +170,7 @@ class Questions:
 
     def _start(self) -> None:
         for i, node in enumerate(self.world.nodes):
-            self.locals[i].id(self.world.protocol.initial(node))
+            self.number_local(i, self.world.protocol.initial(node))
         for link in range(len(self.world.links)):
             self.appendices[link].id(())
             self.number_queue(link, ())
@@ -261,7 +262,13 @@ class Questions:
             for link in self.out_links[node]
         }
         mask = sum(1 << self.rules.id(rule) for rule in sorted(rules))
-        return self.outcomes[node].id(self.locals[node].id(local), appended, self.deliveries.id(delivered), mask)
+        return self.outcomes[node].id(self.number_local(node, local), appended, self.deliveries.id(delivered), mask)
+
+    def number_local(self, node: int, local: Hashable) -> int:
+        known = self.locals[node].id(local)
+        if known == self.holds[node].size:
+            self.holds[node].append(1 if self.world.holds([local]) else 0)
+        return known
 
     def number_queue(self, link: int, queue: Queue) -> int:
         if queue:

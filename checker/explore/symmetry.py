@@ -18,6 +18,7 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
+from routeproof.checker.errors import UsageError
 from routeproof.checker.explore.keyindex import Ints, Keys
 from routeproof.checker.explore.questions import Answers
 from routeproof.checker.explore.search import Progress, Search
@@ -221,6 +222,9 @@ class SymmetricSearch(Search):
 
     def __init__(self, world: World, properties: Sequence[Property], group: Sequence[Renaming] | None = None) -> None:
         super().__init__(world, properties)
+        if world.instance.protocol != "routing":
+            found = world.instance.protocol
+            raise UsageError(f"--reduction symmetry knows the routing core only; found protocol {found}")
         self.group = list(renamings(world.instance) if group is None else group)
         self.refused: set[Renaming] = set()
         self.renamers = [Renamer(world.ledger, r) for r in self.group if not r.is_identity]
@@ -264,7 +268,7 @@ class SymmetricSearch(Search):
 
     def is_stored_as(self, state: State, id: int) -> bool:
         q = self.questions
-        row = [q.locals[i].id(x) for i, x in enumerate(state.locals)]
+        row = [q.number_local(i, x) for i, x in enumerate(state.locals)]
         row += [q.number_queue(i, x) for i, x in enumerate(state.queues)]
         row.append(q.number_history(state.history))
         least = self._least([np.array([x]) for x in row])
@@ -307,7 +311,7 @@ class SymmetricSearch(Search):
         def ask(_: int, id: int, __: int) -> int:
             renamer, target = self.renamers[g], self._target[g][column]
             if column < nodes:
-                return q.locals[target].id(renamer.local(q.locals[column].values[id]))
+                return q.number_local(target, renamer.local(q.locals[column].values[id]))
             if column < nodes + len(q.queues):
                 return q.number_queue(target - nodes, renamer.queue(q.queues[column - nodes].values[id]))
             return q.number_history(renamer.history(q.histories.values[id]))

@@ -31,8 +31,8 @@ from routeproof.checker.record import write_counterexample
 from routeproof.checker.shrink import shrink
 from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.protocols import world
-from routeproof.model.routing_mutants import MUTANTS
+from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import POLICIES_OF, world
 from routeproof.spec.properties import PROPERTIES, Property
 
 __all__ = ["PROFILES", "fuzz"]
@@ -59,8 +59,8 @@ def fuzz(
     if profile not in PROFILES:
         raise unknown("profile", profile, PROFILES)
     chosen = PROFILES[profile] if examples is None else evolve(PROFILES[profile], examples=examples)
-    protocol = "routing" if instance is None else instance.protocol
     policies = _policies(instance, policy, mutant)
+    protocol = next(name for name, own in POLICIES_OF.items() if policies[0] in own)
     declared = frozenset(instance.must_fail if instance is not None and mutant is None else ())
     campaign = Campaign(
         worlds(chosen.sizes, policies, mutant) if instance is None else st.just(world(instance, policies[0], mutant)),

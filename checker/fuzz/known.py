@@ -84,5 +84,5 @@ def _violations(scope: Scope, replayed: Replay) -> Iterator[Violation]:
     judged = properties_for(world.policy) if scope.properties is None else scope.properties
     for length, wrong in enumerate(replayed.violations):
         for p, why in wrong:
-            if p in judged and p.id not in scope.declared:
+            if p in judged and p.id not in scope.declared and p.id not in world.instance.must_fail:
                 yield Violation(world, p, why, run[:length])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Link, Node, Overlay
 from routeproof.model.protocols import world
+from routeproof.model.pruning_parameters import PRUNING
 from routeproof.model.world import World
 
 GENERATED = "generated"
@@ -108,4 +109,34 @@ def _some(draw: Draw, most: int) -> range:
 def worlds(draw: Draw, sizes: Sizes, policies: Sequence[str], mutant: str | None) -> World:
     """An instance in motion under one of the policies."""
     policy = pick(draw, policies)
-    return world(evolve(draw(instances(sizes)), policies=(policy,)), policy, mutant)
+    instance = evolve(draw(instances(sizes)), policies=(policy,))
+    return world(_pruned(draw, instance) if policy in PRUNING else instance, policy, mutant)
+
+
+READINGS: dict[str, tuple[Any, ...]] = {
+    "cuts": ((0, 1), (1, 2), (1, 3), (0, 0), (2, 2)),
+    "triggered": ("broker", "neighbour"),
+    "inclusive": (True, True, False),
+    "without_history": ("remove", "zero", "absent"),
+    "counts": ("elsewhere", "elsewhere", "all"),
+    "window": (1000, 1000, 2),
+    "fewest": (1, 0, 2),
+    "base": ("active", "active", "lazy"),
+    "collects": (False, True),
+}
+"""What may be drawn: readings under which nothing may break. The others are claims that fail (`spec.claims`)."""
+
+
+def _pruned(draw: Draw, instance: Instance) -> Instance:
+    """The same clients under pruning: some come back elsewhere, and brokers may become congested."""
+    brokers = instance.overlay.brokers
+    readings = {key: pick(draw, values) for key, values in READINGS.items()}
+    return evolve(
+        instance,
+        protocol="pruning",
+        readings=tuple((key, value) for key, value in readings.items() if value != READINGS[key][0] or key == "cuts"),
+        subscribers=tuple(
+            evolve(s, again=pick(draw, (None, None, *brokers))) if s.unsubscribes else s for s in instance.subscribers
+        ),
+        congestion=tuple(sorted({pick(draw, brokers) for _ in range(pick(draw, (0, 0, 1, 2)))})),
+    )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from attrs import Factory, define, frozen
 
 from routeproof.checker.fuzz.watch import Watch
+from routeproof.model.history import CONTROL
 from routeproof.model.world import Action, State, World
 from routeproof.spec.properties import Property
 
@@ -123,7 +124,7 @@ class Walk:
 
     def _in_flight_after(self, state: State) -> int:
         """The tags of all queues together; a step hands on the queues that it leaves alone as they are."""
-        in_flight = 0
+        in_flight = CONTROL if self.world.holds(state.locals) else 0
         for link, (old, new) in enumerate(zip(self.state.queues, state.queues, strict=True)):
             if new is not old:
                 self.tags[link] = self.world.tags(new)

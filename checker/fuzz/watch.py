@@ -21,7 +21,8 @@ class Watch:
         self.world = world
         self.exercised = exercised
         self.by_scope = {
-            scope: [p for p in properties if p.scope == scope] for scope in ("history", "flight", "node", "link")
+            scope: [p for p in properties if p.scope == scope]
+            for scope in ("history", "flight", "queue", "node", "record", "link")
         }
         self.ends = [
             (link, world.nodes.index(link[0]), world.nodes.index(link[1])) for link in world.instance.overlay.links
@@ -29,6 +30,8 @@ class Watch:
         self.history: object = None
         self.flight: object = None
         self.seen_nodes: list[object] = [None] * len(world.nodes)
+        self.seen_records: list[object] = [None] * len(world.nodes)
+        self.seen_queues: list[object] = [()] * len(world.links)
         self.seen_links: list[object] = [None] * len(self.ends)
 
     def violated(self, state: State, tags: int) -> list[tuple[Property, str]]:
@@ -43,9 +46,18 @@ class Watch:
             self.flight = (history, tags)
             for p in self.by_scope["flight"]:
                 self._note(p, p.evaluate(ledger, history, tags), wrong)
+        if self.by_scope["queue"]:
+            self._judge_queues(state, wrong)
         if not tags & CONTROL:
             self._judge_tables(state, wrong)
         return wrong
+
+    def _judge_queues(self, state: State, wrong: list[tuple[Property, str]]) -> None:
+        for i, (link, queue) in enumerate(zip(self.world.links, state.queues, strict=True)):
+            if queue is not self.seen_queues[i]:
+                self.seen_queues[i] = queue
+                for p in self.by_scope["queue"]:
+                    self._note(p, p.evaluate(self.world.ledger, link, queue), wrong)
 
     def _judge_tables(self, state: State, wrong: list[tuple[Property, str]]) -> None:
         ledger, done, tables = self.world.ledger, state.history.done, state.locals
@@ -55,6 +67,11 @@ class Watch:
                 self.seen_nodes[i] = part
                 for p in self.by_scope["node"]:
                     self._note(p, p.evaluate(ledger, node, tables[i], done), wrong)
+            record = (tables[i], state.history)
+            if self.by_scope["record"] and record != self.seen_records[i]:
+                self.seen_records[i] = record
+                for p in self.by_scope["record"]:
+                    self._note(p, p.evaluate(ledger, node, tables[i], state.history), wrong)
         for i, (link, near, far) in enumerate(self.ends):
             both = (tables[near], tables[far])
             if self.by_scope["link"] and both != self.seen_links[i]:

@@ -15,7 +15,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # The modules of `model` that name things and decide nothing; every other module there is a protocol or the world.
 VOCABULARY = frozenset(
-    f"routeproof.model.{name}" for name in ("filters", "instance", "messages", "overlay", "protocol", "tables")
+    f"routeproof.model.{name}"
+    for name in (
+        "filters",
+        "instance",
+        "messages",
+        "overlay",
+        "protocol",
+        "pruning_parameters",
+        "pruning_state",
+        "tables",
+    )
 )
 
 # The ghosts: properties speak of them, brokers never see them.
@@ -44,8 +54,8 @@ PROVES = frozenset({"routeproof.checker.prove"})
 # The modules of `checker` that are asked for a run of the reference implementation.
 RUNS_IMPL = frozenset(
     f"routeproof.checker.commands.{name}"
-    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "run_words")
-) | {"routeproof.checker.bench.broker", "routeproof.checker.bench.recorded"}
+    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "run_words", "run_pruning", "reproduce")
+) | {"routeproof.checker.bench.broker", "routeproof.checker.bench.recorded", "routeproof.checker.reproduce"}
 
 
 def violations(
@@ -70,7 +80,7 @@ def _allowed(module: str, room: str, runs_impl: frozenset[str]) -> frozenset[str
     if module == "routeproof.model" or _within(module, VOCABULARY | GHOSTS):
         return VOCABULARY  # whoever imports these must not be handed a protocol with them
     allowed = OTHER_ROOMS[room] | {f"routeproof.{room}"}
-    return allowed | {"routeproof.impl"} if module in runs_impl else allowed
+    return allowed | {"routeproof.impl"} if _within(module, runs_impl) else allowed
 
 
 def _within(name: str, prefixes: frozenset[str]) -> bool:

@@ -53,6 +53,38 @@ attributes = { class = "STOCK", volume = 2000 }
 """
 
 
+PRUNED = """\
+name = "pruned"
+protocol = "pruning"
+policy = "incremental"
+overlay = [[1, 2]]
+
+[pruning]
+thresholds = [60, 90]
+cuts = [1, 2]
+
+[[advertisement]]
+id = "a"
+at = 2
+events = [0]
+
+[[subscription]]
+id = "S"
+at = 1
+events = [0]
+unsubscribes = true
+again = 2
+
+[[congestion]]
+at = 1
+"""
+
+
+def _prune(old: str, new: str, last: bool = False) -> str:
+    at = PRUNED.rindex(old) if last else PRUNED.index(old)
+    return PRUNED[:at] + new + PRUNED[at + len(old) :]
+
+
 def _swap(old: str, new: str, text: str = GOOD) -> str:
     assert old in text, old
     return text.replace(old, new, 1)
@@ -95,7 +127,7 @@ MALFORMED: dict[str, tuple[str, str]] = {
     "name too long": (_swap('"good"', f'"{"x" * 65}"'), "name: found"),
     "name empty": (_swap('"good"', '""'), 'name: found ""'),
     "name a number": (_swap('"good"', "7"), "name: found 7; expected 1 to 64 letters"),
-    "another protocol": (_swap('"routing"', '"pruning"'), 'protocol: found "pruning"; expected routing'),
+    "another protocol": (_swap('"routing"', '"pruned"'), 'protocol: found "pruned"; expected one of routing, pruning'),
     "another protocol's table": (_swap('"routing"', '"mesh"') + "[mesh]\nk = 2\n", 'protocol: found "mesh"'),
     "a table without a protocol": (GOOD + "[mesh]\nk = 2\n", 'found the unknown key "mesh"'),
     "policy mistyped": (
@@ -204,4 +236,33 @@ MALFORMED: dict[str, tuple[str, str]] = {
     "declared a string": (_swap("overlay", 'must_reach = "SomeDelivery"\noverlay'), "must_reach: found"),
     "declared twice": (_swap("overlay", 'must_fail = ["Precise", "Precise"]\noverlay'), "must_fail[2]: found"),
     "declared a number": (_swap("overlay", "must_fail = [1]\noverlay"), "must_fail[1]: found 1"),
+    # pruning
+    "pruning under routing": (GOOD + "[pruning]\ncuts = [1, 2]\n", 'found the unknown key "pruning"'),
+    "congestion under routing": (GOOD + "[[congestion]]\nat = 1\n", 'found the unknown key "congestion"'),
+    "again under routing": (_swap("unsubscribes = true", "again = 1"), 'found the unknown key "again"'),
+    "a policy of routing": (_prune('"incremental"', '"active"'), 'policy: found "active"; expected one of incremental'),
+    "reading unknown": (_prune("cuts =", "cut ="), 'pruning: found the unknown key "cut"; expected the keys'),
+    "reading of a list unknown": (_prune("cuts = [1, 2]", 'counts = "here"'), 'pruning.counts: found "here"; expected'),
+    "reading no truth": (_prune("cuts = [1, 2]", "collects = 1"), "pruning.collects: found 1; expected true or false"),
+    "window of nothing": (_prune("cuts = [1, 2]", "window = 0"), "pruning.window: found 0; expected a whole number"),
+    "thresholds too few": (
+        _prune("[60, 90]", "[90]"),
+        "pruning.thresholds: found a list; expected 2 of them under increm",
+    ),
+    "thresholds descend": (_prune("[60, 90]", "[90, 60]"), "pruning.thresholds: found a list; expected percentages"),
+    "threshold above all": (_prune("[60, 90]", "[60, 101]"), "pruning.thresholds[2]: found 101; expected a whole"),
+    "cuts one": (_prune("cuts = [1, 2]", "cuts = [1]"), "pruning.cuts: found a list; expected 2 of them"),
+    "cuts descend": (
+        _prune("cuts = [1, 2]", "cuts = [2, 1]"),
+        "pruning.cuts: found a list; expected numbers of subscriptions",
+    ),
+    "cuts a number": (_prune("cuts = [1, 2]", "cuts = 3"), "pruning.cuts: found 3; expected a list of numbers"),
+    "comes back without leaving": (_prune("unsubscribes = true\n", ""), "again: found 2; expected unsubscribes = true"),
+    "comes back nowhere": (
+        _prune("again = 2", "again = 3"),
+        "subscription[1].again: found broker 3; expected a broker",
+    ),
+    "congested nowhere": (_prune("at = 1\n", "at = 7\n", last=True), "congestion[1].at: found broker 7"),
+    "congested twice": (PRUNED + "[[congestion]]\nat = 1\n", "congestion"),
+    "congestion without a broker": (PRUNED + "[[congestion]]\n", "congestion[2]: found no key at"),
 }

@@ -16,7 +16,8 @@ from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay
-from tests.model.malformed import GOOD, MALFORMED, PREDICATES
+from routeproof.model.protocols import policies_for
+from tests.model.malformed import GOOD, MALFORMED, PREDICATES, PRUNED
 
 SHIPPED = sorted((Path(__file__).resolve().parents[2] / "model/instances").glob("*.toml"))
 quick = settings(derandomize=True, max_examples=300, deadline=None)
@@ -71,6 +72,16 @@ def test_predicates_survive_a_round_trip() -> None:
     table = json.loads(json.dumps(to_table(instance)))
     assert table["subscription"][0]["filter"] == [["volume", ">", 1000]]
     assert parse_instance(table, "again") == instance
+
+
+def test_pruning_survives_a_round_trip() -> None:
+    instance = parse(PRUNED)
+    assert instance.parameters("incremental").cuts == (1, 2)
+    assert instance.subscribers[0].again == 2
+    assert instance.issued_again(instance.subscribers[0]).id == "S'"
+    assert instance.congestion == (1,)
+    assert parse_instance(json.loads(json.dumps(to_table(instance))), "again") == instance
+    assert policies_for(instance) == ("incremental",), "selective has one threshold"
 
 
 @st.composite

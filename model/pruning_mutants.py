@@ -1,0 +1,246 @@
+"""Seeded faults of pruning: each replaces one method of `Pruning`.
+
+`tests/quality/` asserts which property catches each, in which instance, and how short its counterexample is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from attrs import evolve
+
+from routeproof.model.critical_distance import critical_distance
+from routeproof.model.messages import Advertisement, Cut, Publication, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.pruning import Cuts, Pruning
+from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning_state import PruningTables
+from routeproof.model.routing import Step
+from routeproof.model.routing_mutants import Mutant
+from routeproof.model.tables import Tables
+
+Subs = tuple[Subscription, ...]
+
+PRUNING_MUTANTS: dict[str, Mutant] = {}
+
+
+def mutant(id: str, rule: str, policies: tuple[str, ...] = PRUNING) -> Callable[[type[Pruning]], type[Pruning]]:
+    """Register a seeded fault; its docstring says what it does wrong."""
+
+    def register(cls: type[Pruning]) -> type[Pruning]:
+        assert id not in PRUNING_MUTANTS, id
+        PRUNING_MUTANTS[id] = Mutant(id, "pruning", rule, policies, " ".join((cls.__doc__ or "").split()), cls)
+        return cls
+
+    return register
+
+
+# -- how far a withdrawal goes -----------------------------------------------------------------------------------------
+
+
+@mutant("stops-one-hop-early", "PRN-4")
+class StopsOneHopEarly(Pruning):
+    """Ends a withdrawal where one hop is left."""
+
+    def goes_on(self, distance: int | None) -> bool:
+        return distance is None or distance > 1
+
+
+@mutant("stops-one-hop-late", "PRN-4")
+class StopsOneHopLate(Pruning):
+    """Passes a withdrawal on where no hop is left."""
+
+    def goes_on(self, distance: int | None) -> bool:
+        return distance is None or distance >= 0
+
+
+@mutant("decrement-forgotten", "PRN-4")
+class DecrementForgotten(Pruning):
+    """Passes the distances on as they are."""
+
+    def one_less(self, cut: Cut) -> Cut:
+        return cut
+
+
+@mutant("list-for-everybody", "PRN-4")
+class ListForEverybody(Pruning):
+    """Goes on toward a neighbour for the sake of advertisements that lie elsewhere."""
+
+    def shortened(self, step: Step, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
+        return tuple(self.one_less(cut) for cut in cuts if self.goes_on(self.counting(cut, triggered)))
+
+
+@mutant("strict-threshold", "CRD-3")
+class StrictThreshold(Pruning):
+    """Takes a share that is exactly the threshold for one below it."""
+
+    def critical(self, distances: Sequence[int], threshold: int) -> int | None:
+        return critical_distance(distances, threshold, inclusive=False)
+
+
+@mutant("wrong-count", "PRN-2", ("incremental",))
+class WrongCount(Pruning):
+    """Chooses the threshold by how many subscriptions there are, not by how many would have to be sent."""
+
+    def uncovered(self, tables: Tables, neighbour: Node) -> Subs:
+        return self.candidates(tables, neighbour)
+
+
+@mutant("thresholds-swapped", "CRD-4", ("incremental",))
+class ThresholdsSwapped(Pruning):
+    """Writes the distance of the greater threshold first."""
+
+    def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
+        cut = super().cut(step, s, a)
+        return None if cut is None else Cut(cut.advertisement, cut.distances[::-1])
+
+
+# -- what goes in its place --------------------------------------------------------------------------------------------
+
+
+@mutant("additions-skipped", "PRN-5")
+class AdditionsSkipped(Pruning):
+    """Where a withdrawal goes on, does not send what it held back, but believes it did."""
+
+    def pass_on(self, step: Step, s: Subscription, onward: Cuts, neighbour: Node) -> None:
+        first = len(step.sends)
+        super().pass_on(step, s, onward, neighbour)
+        step.sends[first:] = [(n, m) for n, m in step.sends[first:] if not isinstance(m, Subscribe)]
+
+
+@mutant("withdrawal-before-additions", "COV-8")
+class WithdrawalBeforeAdditions(Pruning):
+    """Where a withdrawal goes on, sends it before what it held back."""
+
+    def pass_on(self, step: Step, s: Subscription, onward: Cuts, neighbour: Node) -> None:
+        first = len(step.sends)
+        super().pass_on(step, s, onward, neighbour)
+        step.sends[first:] = sorted(step.sends[first:], key=lambda send: isinstance(send[1], Subscribe))
+
+
+# -- what is retained --------------------------------------------------------------------------------------------------
+
+
+@mutant("retained-do-not-quench", "PRN-9")
+class RetainedDoNotQuench(Pruning):
+    """Sends what a retained subscription covers all the same."""
+
+    def wanted(self, tables: Tables, neighbour: Node, candidates: Subs) -> Subs:
+        kept = self.kept(tables, neighbour)
+        others = tuple(s for s in candidates if s not in kept)
+        return tuple(s for s in candidates if s in kept) + super().wanted(tables, neighbour, others)
+
+    def kept(self, tables: Tables, neighbour: Node) -> Subs:
+        assert isinstance(tables, PruningTables)
+        return tables.retained_for(neighbour)
+
+
+@mutant("retained-never-replaced", "PRN-10")
+class RetainedNeverReplaced(RetainedDoNotQuench):
+    """Leaves a retained subscription where something larger has gone."""
+
+    def wanted(self, tables: Tables, neighbour: Node, candidates: Subs) -> Subs:
+        wanted = Pruning.wanted(self, tables, neighbour, candidates)
+        return tuple(s for s in candidates if s in wanted or s in self.kept(tables, neighbour))
+
+
+@mutant("retained-without-advertisement", "PRN-11")
+class RetainedWithoutAdvertisement(Pruning):
+    """Leaves a retained subscription where no advertisement draws it any more."""
+
+    def is_drawn(self, tables: PruningTables, neighbour: Node, s: Subscription) -> bool:
+        return True
+
+
+@mutant("retained-forgotten", "PRN-11")
+class RetainedForgotten(Pruning):
+    """Where no advertisement draws it any more, forgets what it retains without a word."""
+
+    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+        assert isinstance(step.tables, PruningTables)
+        kept = step.tables.retained_for(neighbour)
+        first = len(step.sends)
+        super().settle(step, neighbour, rule)
+        if rule == "RTE-7":
+            forgotten = [Unsubscribe(s) for s in kept]
+            step.sends[first:] = [(n, m) for n, m in step.sends[first:] if m not in forgotten]
+
+
+@mutant("not-remembered", "PRN-7")
+class NotRemembered(Pruning):
+    """Ends a withdrawal without noting that the neighbour still has the subscription, but goes on quenching by it."""
+
+    def retain(self, step: Step, s: Subscription, neighbour: Node) -> None:
+        pass
+
+
+@mutant("retained-and-candidate", "PRN-13")
+class RetainedAndCandidate(Pruning):
+    """Goes on retaining what came back."""
+
+    def staying(self, tables: PruningTables, neighbour: Node, drawn: Subs) -> Subs:
+        again = tuple(s for s in tables.retained_for(neighbour) if s in drawn)
+        return super().staying(tables, neighbour, drawn) + again
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+@mutant("distance-not-reset", "STA-2")
+class DistanceNotReset(Pruning):
+    """Counts on where several subscriptions match."""
+
+    def header(self, step: Step, message: Publish, sender: Node) -> Publish:
+        told = super().header(step, message, sender)
+        return told if sender == LOCAL else evolve(told, distance=message.distance + 1)
+
+
+@mutant("publisher-counts-a-hop", "STA-1")
+class PublisherCountsAHop(Pruning):
+    """Begins with a distance of one at the publisher's broker."""
+
+    def header(self, step: Step, message: Publish, sender: Node) -> Publish:
+        return Publish(message.publication, 1) if sender == LOCAL else super().header(step, message, sender)
+
+
+@mutant("own-subscription-counts-twice", "STA-2")
+class OwnSubscriptionCountsTwice(Pruning):
+    """Takes one matching subscription for several."""
+
+    def matching(self, step: Step, p: Publication, sender: Node) -> Subs:
+        return 2 * super().matching(step, p, sender)
+
+
+@mutant("database-not-purged", "STA-7")
+class DatabaseNotPurged(Pruning):
+    """Keeps the statistics of what its client has withdrawn."""
+
+    def purge(self, step: Step, s: Subscription) -> None:
+        pass
+
+
+# -- congestion --------------------------------------------------------------------------------------------------------
+
+
+@mutant("held-withdrawals-dropped", "PRN-6")
+class HeldWithdrawalsDropped(Pruning):
+    """Forgets on relief what it held."""
+
+    def resume(self, step: Step, held: Iterable[tuple[Node, Unsubscribe]]) -> None:
+        pass
+
+
+@mutant("delivers-while-held", "PRN-6")
+class DeliversWhileHeld(Pruning):
+    """Delivers to a client that is gone, because its withdrawal waits."""
+
+    def deliver_to(self, tables: Tables, p: Publication) -> Subs:
+        return super(Pruning, self).deliver_to(tables, p)
+
+
+@mutant("hold-outlives-return", "PRN-14")
+class HoldOutlivesReturn(Pruning):
+    """Goes on holding the withdrawal of what was issued again."""
+
+    def end_hold(self, step: Step, s: Subscription) -> None:
+        pass

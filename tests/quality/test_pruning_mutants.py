@@ -1,0 +1,92 @@
+"""Does the explorer find every seeded fault of pruning, name the property that it breaks, and shrink the run?
+
+`caught_pruning.json` says for each mutant, under each policy that it changes: the instance that shows it, the property
+that catches it first, the steps of the shortest run there, and the steps of the shrunk one. `REWRITE_GOLDEN=1` writes.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from routeproof.checker.explore import explore
+from routeproof.checker.instances import find
+from routeproof.checker.replay import replay
+from routeproof.checker.shrink import shrink
+from routeproof.model.protocols import world
+from routeproof.model.pruning_mutants import PRUNING_MUTANTS
+from routeproof.model.pruning_parameters import PRUNING
+from routeproof.spec.properties import PROPERTIES
+
+TABLE = Path(__file__).with_name("caught_pruning.json")
+CAUGHT: dict[str, dict[str, list[str | int]]] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))
+SHOWN_IN = {
+    "thresholds-swapped": "bands3",
+    "wrong-count": "nested3",
+    "list-for-everybody": "fork4",
+    "retained-never-replaced": "larger3",
+    "retained-without-advertisement": "adverts3",
+    "retained-forgotten": "adverts3",
+    "delivers-while-held": "return3",
+    "hold-outlives-return": "return3",
+    "held-withdrawals-dropped": "hold3",
+}
+"""The others in `back2`, which is the smallest."""
+CASES = [(m.id, policy) for m in PRUNING_MUTANTS.values() for policy in m.policies]
+
+
+def shortest(mutant: str, policy: str) -> list[str | int]:
+    """The row of the table, measured."""
+    for name in [SHOWN_IN[mutant]] if mutant in SHOWN_IN else ["back2", "prune3"]:
+        asked = world(find(name), policy, mutant)
+        result = explore(asked, stop_at_first=True)
+        failed = [f for f in result.findings.values() if f.kind == "always" and f.run is not None]
+        if failed:
+            found = min(failed, key=lambda f: len(f.run or ()))
+            small_world, small = shrink(asked, found)
+            replay(small_world, small.run or ())
+            return [name, found.property, len(found.run or ()), len(small.run or ())]
+    raise AssertionError(f"nothing catches {mutant} under {policy}")
+
+
+@pytest.mark.parametrize(("mutant", "policy"), CASES)
+def test_finds_and_shrinks(mutant: str, policy: str) -> None:
+    measured = shortest(mutant, policy)
+    if REWRITE:
+        CAUGHT.setdefault(mutant, {})[policy] = measured
+        lines = ",\n".join(f' "{id}": {json.dumps(rows)}' for id, rows in CAUGHT.items())
+        TABLE.write_text(f"{{\n{lines}\n}}\n")
+    assert CAUGHT[mutant][policy] == measured
+
+
+def test_there_are_enough_of_them_and_each_property_of_pruning_catches_one() -> None:
+    assert len(PRUNING_MUTANTS) >= 10
+    assert list(CAUGHT) == list(PRUNING_MUTANTS)
+    catching = {str(row[1]) for rows in CAUGHT.values() for row in rows.values()}
+    own = {p.id for p in PROPERTIES.values() if p.policies == PRUNING and p.kind == "always"}
+    assert own - catching == {"Similarity"}, "see the tests below"
+
+
+@pytest.mark.parametrize("policy", PRUNING)
+def test_what_ends_too_early_breaks_the_bound_as_well(policy: str) -> None:
+    asked = world(find("prune3"), policy, "stops-one-hop-early")
+    assert explore(asked, properties=[PROPERTIES["FalsePositiveBound"]]).findings["FalsePositiveBound"].failed
+
+
+def test_similarity_is_a_theorem_about_trees_and_fails_in_another_reading() -> None:
+    """No broker can break Property 3, since no broker is asked. That it can fail shows where it is read otherwise."""
+    asked = world(find("prune3"), "selective")
+    found = explore(asked, properties=[PROPERTIES["Similarity"], PROPERTIES["SimilarityInTables"]]).findings
+    assert found["Similarity"].verdict == "holds"
+    assert found["Similarity"].exercised > 100
+    assert found["SimilarityInTables"].failed
+
+
+def test_every_property_of_pruning_is_exercised() -> None:
+    exercised: set[str] = set()
+    for name in ("prune3", "reach4", "fork4"):
+        exercised |= {f.property for f in explore(world(find(name), "selective")).findings.values() if f.exercised}
+    assert exercised >= {p.id for p in PROPERTIES.values() if set(p.policies) & set(PRUNING)} - {"PropagationPath"}
+    assert explore(world(find("moves3"), "selective")).findings["PropagationPath"].exercised
