@@ -11,7 +11,8 @@ That the neighbours are those in a tree (RTE-1) is for whoever connects brokers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from routeproof.impl.candidates import Candidates
 from routeproof.impl.counters import Counters
@@ -29,6 +30,7 @@ from routeproof.model.messages import (
     PackedUnsubscribe,
     Publication,
     Publish,
+    Signal,
     Subscribe,
     Subscription,
     Unadvertise,
@@ -41,9 +43,11 @@ from routeproof.model.tables import Tables, by_id
 class Broker:
     """Starts with empty tables."""
 
+    policies: ClassVar[Sequence[str]] = POLICIES
+
     def __init__(self, node: Node, neighbours: Sequence[Node], policy: str) -> None:
-        if policy not in POLICIES:
-            raise ValueError(f"policy {policy!r} is unknown; expected one of {', '.join(POLICIES)}")
+        if policy not in self.policies:
+            raise ValueError(f"policy {policy!r} is unknown; expected one of {', '.join(self.policies)}")
         if LOCAL in neighbours or node in neighbours or len(set(neighbours)) < len(neighbours):
             raise ValueError(f"broker {node} cannot have the neighbours {list(neighbours)}")
         self.node = node
@@ -56,13 +60,19 @@ class Broker:
         self._advs: dict[Advertisement, Node] = {}
         self._subs: dict[Subscription, Entry] = {}
         self._matching = Matching((LOCAL, *self.neighbours))
-        self._candidates = {neighbour: Candidates(self.policy) for neighbour in self.neighbours}
+        self._candidates: Mapping[Node, Candidates] = {n: Candidates(self.policy) for n in self.neighbours}
 
-    def receive(self, sender: Node, message: Message) -> Sends:
+    def receive(self, sender: Node, message: Message | Signal) -> Sends:
         """One step: handle a message from a neighbour, or from `LOCAL`: a client's operation."""
         if sender != LOCAL and sender not in self._candidates:
             raise ValueError(f"broker {self.node} has no neighbour {sender}; expected one of {list(self.neighbours)}")
         out = PackingOutbox() if self.policy == "packing" else Outbox()
+        self._handle(sender, message, out)
+        sends = out.sealed()
+        self.counters.step(message, sends)
+        return sends
+
+    def _handle(self, sender: Node, message: Message | Signal, out: Outbox) -> None:
         match message:
             case Publish(publication):
                 self._publish(sender, publication, message, out)
@@ -82,9 +92,6 @@ class Broker:
                 self._unadvertise(sender, advertisement, message, out)
             case _:
                 raise TypeError(f"broker {self.node} cannot receive {message!r}")
-        sends = out.sealed()
-        self.counters.step(message, sends)
-        return sends
 
     def _advertise(self, sender: Node, advertisement: Advertisement, message: Advertise, out: Outbox) -> None:
         if advertisement in self._advs:
@@ -132,12 +139,15 @@ class Broker:
         entry = self._subs.get(subscription)
         if entry is None or entry.source != sender:
             return  # RTE-8
-        del self._subs[subscription]  # RTE-6
-        self._matching.remove(entry)
+        self._drop(entry)
         for neighbour, candidates in self._candidates.items():
             if neighbour != sender:
                 candidates.unsubscribe(entry)
         self._settle_all(out)
+
+    def _drop(self, entry: Entry) -> None:
+        del self._subs[entry.subscription]  # RTE-6
+        self._matching.remove(entry)
 
     def _publish(self, sender: Node, publication: Publication, message: Publish, out: Outbox) -> None:
         """RTE-5: once a hop, never back."""
@@ -184,7 +194,7 @@ class Broker:
             self._subs[subscription] = entry
             self._matching.add(entry)
         for neighbour, candidates in self._candidates.items():
-            elsewhere = {s: entry for s, entry in self._subs.items() if entry.source != neighbour}
+            elsewhere = self._pool(neighbour, tables)
             told = tables.sent_to(neighbour)
             settled = all(s in elsewhere for s in told) and candidates.restore(
                 (profile_of(adv.filter) for adv, source in tables.advs if source == neighbour),
@@ -194,3 +204,7 @@ class Broker:
             if not settled:
                 self._empty()
                 raise ValueError(f"what was sent to {neighbour} is not what the policy {self.policy} wants sent")
+
+    def _pool(self, neighbour: Node, tables: Tables) -> dict[Subscription, Entry]:
+        """What `tables` may say was sent to a neighbour."""
+        return {s: entry for s, entry in self._subs.items() if entry.source != neighbour}

@@ -81,7 +81,10 @@ class Candidates:
         adopted = self._wanted.adopt()
         for entry in others:
             self.subscribe(entry)
-        return set(adopted) == set(told) and not self.settle()
+        return set(adopted) == set(told) and self._is_settled()
+
+    def _is_settled(self) -> bool:
+        return not self.settle()
 
     def _learn(self, advertised: Profile) -> None:
         if advertised not in self._advertisements:

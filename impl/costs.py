@@ -12,11 +12,14 @@ from attrs import frozen
 
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
+    Relieve,
+    Signal,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -52,7 +55,7 @@ class Costs:
         """Brokers that take no time: what is left is the latency of the links."""
         return cls(0, 0, 0, 0)
 
-    def of(self, message: Message) -> int:
+    def of(self, message: Message | Signal) -> int:
         match message:
             case Publish():
                 return self.publish
@@ -66,7 +69,7 @@ class Costs:
                 return self.unsubscribe * len(many)
             case Advertise() | Unadvertise():
                 return self.advertise
-            case Deliver():
+            case Deliver() | Congest() | Relieve():
                 return 0
 
 
@@ -75,5 +78,8 @@ TABLE_II: Mapping[str, tuple[int, int, int, int]] = {
     "active": (810, 12_000, 1_400, 3_000),
     "lazy": (1_600, 27_000, 1_400, 6_200),
     "packing": (810, 12_000, 1_400, 3_000),
+    "incremental": (810, 12_000, 1_400, 3_000),
+    "selective": (810, 12_000, 1_400, 3_000),
 }
-"""Matching and covering of a subscription, an unsubscription, a publication: microseconds each."""
+"""Matching and covering of a subscription, an unsubscription, a publication: microseconds each. The table has no
+columns for pruning; below it is active covering."""

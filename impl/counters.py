@@ -9,11 +9,14 @@ from attrs import Factory, define
 
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
+    Relieve,
+    Signal,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -28,8 +31,14 @@ KINDS: dict[type, str] = {
     PackedUnsubscribe: "unsubscribe-many",
     Publish: "publish",
     Deliver: "deliver",
+    Congest: "congest",
+    Relieve: "relieve",
 }
 """The words of the trace format."""
+
+
+TRIGGERING = (Unsubscribe, Unadvertise, PackedUnsubscribe, Relieve)
+"""What a broker is told that subscriptions may be sent for because something else goes."""
 
 
 def _no_messages() -> dict[str, int]:
@@ -44,11 +53,11 @@ class Counters:
     sent: dict[str, int] = Factory(_no_messages)
     triggered: int = 0
 
-    def step(self, message: Message, sends: Sequence[tuple[int, Message]]) -> None:
+    def step(self, message: Message | Signal, sends: Sequence[tuple[int, Message]]) -> None:
         self.received[KINDS[type(message)]] += 1
         for kind, many in Counter([type(sent) for _, sent in sends]).items():
             self.sent[KINDS[kind]] += many
-        if isinstance(message, Unsubscribe | Unadvertise | PackedUnsubscribe):
+        if isinstance(message, TRIGGERING):
             self.triggered += sum(_subscriptions(sent) for _, sent in sends)
 
 

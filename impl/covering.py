@@ -7,8 +7,8 @@ policy `none`; `Covering` is `active` (and `packing`, which packs the same messa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 from attrs import Factory, define
 
@@ -28,6 +28,8 @@ class Settlement(NamedTuple):
 
 
 UNCHANGED = Settlement((), ())
+
+Due: TypeAlias = Callable[[Entry], bool]
 
 
 @define(eq=False, weakref_slot=False)
@@ -124,16 +126,39 @@ class Covering:
     def left(self, group: Group, entry: Entry) -> None:
         self._changed[group] = None
 
-    def settle(self) -> Settlement:
+    def settle(self, due: Due | None = None) -> Settlement:
+        """`due`: what may be sent now. An addition that may not stays owed until a settle lets it through."""
         if not self._changed and not self._loose:
             return UNCHANGED
-        self._take_out([group for group in self._changed if not group.roster])
+        self.arrange()
+        return self._difference(due)
+
+    def arrange(self) -> None:
+        """See to the forest only: what there is to say of it waits for the next settle."""
+        self._take_out([group for group in self._changed if not group.roster and self._stands(group)])
         if self._lazy:
             self._loosen_what_was_not_sent()
         for group in self._loose:
             self._place(group)
         self._loose = {}
-        return self._difference()
+
+    def forget(self, group: Group) -> None:
+        """What was sent of it has left, and the neighbour is not told, now or later."""
+        self.arrange()
+        group.sent = None
+
+    def owed(self) -> list[Entry]:
+        """What is wanted and was not sent, after the forest was seen to."""
+        return [group.first for group in self._changed if self._is_root(group) and group.sent is not group.first]
+
+    def uncovered(self, group: Group, leaving: Entry) -> list[Entry]:
+        """What would be sent if this entry, which was sent, left its group now."""
+        added = self.owed()
+        others = [entry for entry in group.roster if entry is not leaving]
+        if others:
+            return added if self._lazy and self._has_coverer(group, besides=group) else [*added, others[0]]
+        loose = [child for child in group.children or () if not self._has_coverer(child, besides=group)]
+        return added + [each.first for each in _widest(loose)]
 
     def adopt(self) -> Sequence[Entry]:
         if not self._lazy:
@@ -141,10 +166,20 @@ class Covering:
         for group in self._loose:  # COV-6: what was sent stays, whatever covers it
             self._make_root(group)
         self._loose = {}
-        return self._difference().additions
+        return self._difference(None).additions
 
     def sent(self, groups: Iterable[Group]) -> list[Entry]:
         return [group.sent for group in groups if group.sent is not None]
+
+    def _is_root(self, group: Group) -> bool:
+        return self._roots.get(group.profile) is group
+
+    def _stands(self, group: Group) -> bool:
+        """Is it in the forest?"""
+        return group.parent is not None or self._is_root(group)
+
+    def _has_coverer(self, group: Group, besides: Group) -> bool:
+        return any(coverer is not besides.profile for coverer in self._coverers.covering(group.profile))
 
     def _take_out(self, emptied: list[Group]) -> None:
         """First what is quenched, so that roots which go as well leave no one loose who goes."""
@@ -206,20 +241,44 @@ class Covering:
             self._demotable.remove(group.profile)
             self._fresh.pop(group, None)
 
-    def _difference(self) -> Settlement:
+    def _difference(self, due: Due | None) -> Settlement:
         additions, removals = [], []
+        owed: dict[Group, None] = {}
         for group in self._changed:
-            wanted = group.first if self._roots.get(group.profile) is group else None
+            wanted = group.first if self._is_root(group) else None
             if wanted is not group.sent:
                 if group.sent is not None:
                     removals.append(group.sent)
+                if wanted is not None and due is not None and not due(wanted):
+                    owed[group], wanted = None, None
                 if wanted is not None:
                     additions.append(wanted)
                 group.sent = wanted
-        for group in self._fresh:  # sent by now: COV-6
-            self._demotable.remove(group.profile)
-        self._fresh, self._changed = {}, {}
+        for group in self._fresh:
+            if group not in owed:  # sent by now: COV-6
+                self._demotable.remove(group.profile)
+        self._fresh = {group: None for group in self._fresh if group in owed}
+        self._changed = owed
         return _in_order(additions, removals)
+
+
+def _widest(groups: Sequence[Group]) -> Iterable[Group]:
+    """Those that no other of them covers."""
+    if len(groups) < 2:
+        return groups
+    coverers, coverable = FilterIndex(), CoveredIndex()
+    widest: dict[Profile, Group] = {}
+    for group in groups:
+        if next(coverers.covering(group.profile), None) is not None:
+            continue
+        for profile in list(coverable.covered(group.profile)):
+            coverers.remove(profile)
+            coverable.remove(profile)
+            del widest[profile]
+        coverers.add(group.profile)
+        coverable.add(group.profile)
+        widest[group.profile] = group
+    return widest.values()
 
 
 def _in_order(additions: list[Entry], removals: list[Entry]) -> Settlement:

@@ -50,6 +50,16 @@ class Matching:
     def any_from(self, source: Node, event: Event, spans: Spans) -> bool:
         return next(self._hops[source].index.matching(event, spans), None) is not None
 
+    def some_from(self, source: Node, event: Event, spans: Spans, most: int) -> int:
+        """How many match; it stops counting at `most`."""
+        hop = self._hops[source]
+        found = 0
+        for profile in hop.index.matching(event, spans):
+            found += len(hop.rosters[profile])
+            if found >= most:
+                return most
+        return found
+
     def all_from(self, source: Node, event: Event, spans: Spans) -> list[Entry]:
         """In the order of ids."""
         hop = self._hops[source]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from attrs import frozen
 
 from routeproof.impl.costs import SECOND
-from routeproof.impl.metrics import COUNTED, DELAYS, KINDS, MOMENTARY, Metrics, histogram, quantile
+from routeproof.impl.metrics import DELAYS, KINDS, Metrics, histogram, quantile
 from routeproof.model.overlay import Node
 
 
@@ -24,7 +24,7 @@ def write_samples(metrics: Metrics, names: Mapping[Node, str], path: Path) -> No
     columns = {
         "time": pa.array([time for time in metrics.times for _ in range(width)], pa.int64()),
         "broker": pa.array([names[b] for b in metrics.brokers] * len(metrics.times)).dictionary_encode(),
-        **{name: pa.array(metrics.columns[name], pa.int64()) for name in (*MOMENTARY, *COUNTED)},
+        **{name: pa.array(metrics.columns[name], pa.int64()) for name in (*metrics.momentary, *metrics.counted)},
         **{name: pa.array(metrics.windows[name], pa.int64()) for name in DELAYS},
     }
     pq.write_table(pa.table(columns), path, compression="zstd")
@@ -66,6 +66,17 @@ class BrokerSummary:
 
 
 @frozen
+class PruningSummary:
+    """Where brokers prune. `in_vain`: publications that came to a broker from a neighbour and of which nobody was
+    served; `rows_most`: of a broker's database, at the moments of the samples."""
+
+    in_vain: int
+    rows_most: int
+    congested: int
+    """How often a broker was told that it is."""
+
+
+@frozen
 class Summary:
     """The whole run in one object; `attrs.asdict` makes it JSON."""
 
@@ -79,10 +90,11 @@ class Summary:
     delay: Delays | None
     """None where nothing was delivered."""
     brokers: Mapping[str, BrokerSummary]
+    pruning: PruningSummary | None = None
 
 
 def summary(metrics: Metrics, names: Mapping[Node, str]) -> Summary:
-    last = {name: metrics.last(name) for name in (*MOMENTARY, *COUNTED)}
+    last = {name: metrics.last(name) for name in (*metrics.momentary, *metrics.counted)}
     brokers = {
         names[broker]: BrokerSummary(
             queue_most=metrics.most_queued[broker],
@@ -104,7 +116,13 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> Summary:
         delivered=sum(last["delivered"].values()),
         delay=_delays(metrics),
         brokers=brokers,
+        pruning=_pruning(metrics) if "rows" in last else None,
     )
+
+
+def _pruning(metrics: Metrics) -> PruningSummary:
+    in_vain, congested = (metrics.total(column)[-1] for column in ("in_vain", "congest"))
+    return PruningSummary(in_vain, max(metrics.columns["rows"]), congested)
 
 
 def _delays(metrics: Metrics) -> Delays | None:

@@ -18,20 +18,25 @@ from attrs import define, field, frozen
 
 from routeproof.impl import counters
 from routeproof.impl.costs import SECOND
+from routeproof.impl.in_vain import InVain
 from routeproof.impl.simulator import Observer, Operation, Sends, Simulator
 from routeproof.model.messages import (
+    Congest,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
+    Relieve,
+    Signal,
     Subscribe,
     Subscription,
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
 
-KINDS = {kind: word.replace("-", "_") for kind, word in counters.KINDS.items() if kind is not Deliver}
+SIGNALS = {Congest: "congest", Relieve: "relieve"}
+KINDS = {kind: word.replace("-", "_") for kind, word in counters.KINDS.items() if kind not in (Deliver, *SIGNALS)}
 """The kinds of messages that a broker handles, as columns are called."""
 
 MOMENTARY = ("queue", "held", "table")
@@ -40,6 +45,10 @@ COUNTED = ("triggered", "uncovered", "false_positives", "delivered", "busy", *KI
 """Since the run began: subscriptions sent because of an unsubscription, to each neighbour, and how many different ones
 these were; publications that came from a neighbour and went nowhere; deliveries; nanoseconds of service; and messages
 handled by kind."""
+OF_PRUNING = ("rows",), ("in_vain", *SIGNALS.values())
+"""Momentary and counted, where they are asked for: rows in the database of a subscribers' broker; publications that
+came from a neighbour and of which nobody was served, there or beyond, counted when the last copy has been handled; and
+how often the broker was told that it is congested, and that it is no longer."""
 DELAYS = ("delays", "delay_p50", "delay_p90", "delay_p99", "delay_max")
 """Of the deliveries since the row before: how many, and nanoseconds, or nothing where there were none."""
 
@@ -58,6 +67,7 @@ class _Counts:
     false_positives: int = 0
     delivered: int = 0
     busy: int = 0
+    in_vain: int = 0
     kinds: Counter[type] = field(factory=Counter)
     recent: list[int] = field(factory=list)
     """Delays since the last row."""
@@ -68,12 +78,19 @@ class _Counts:
 class Metrics(Observer):
     """`columns` has the rows, and `delays` every delay with `delivered_at` its time."""
 
-    def __init__(self, brokers: Sequence[Node], every: int = SECOND) -> None:
+    def __init__(self, brokers: Sequence[Node], every: int = SECOND, *, pruning: bool = False) -> None:
+        """`pruning`: also what is of interest where brokers prune, or are compared with such."""
         self.every = every
         self.brokers = brokers
+        self.momentary: tuple[str, ...] = MOMENTARY
+        self.counted: tuple[str, ...] = COUNTED
+        self._in_vain: InVain | None = None
+        if pruning:
+            self.momentary, self.counted = MOMENTARY + OF_PRUNING[0], COUNTED + OF_PRUNING[1]
+            self._in_vain = InVain()
         self.times = array("q")
         """Of the rows; each has one entry a broker."""
-        self.columns: dict[str, array[int]] = {name: array("q") for name in (*MOMENTARY, *COUNTED)}
+        self.columns: dict[str, array[int]] = {name: array("q") for name in (*self.momentary, *self.counted)}
         self.windows: dict[str, list[int | None]] = {name: [] for name in DELAYS}
         self.delays = array("q")
         self.delivered_at = array("q")
@@ -97,7 +114,7 @@ class Metrics(Observer):
             self._published[operation.message.publication.id] = operation.time
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
     ) -> None:
         counts = self._counts[broker]
         counts.kinds[type(message)] += 1
@@ -109,7 +126,10 @@ class Metrics(Observer):
             self._delivered(counts, simulator.now, sends)
             if not sends and sender != LOCAL:
                 counts.false_positives += 1
-        elif isinstance(message, Unsubscribe | PackedUnsubscribe):
+            if self._in_vain is not None:
+                for node in self._in_vain.handled(broker, sender, message.publication.id, sends):
+                    self._counts[node].in_vain += 1
+        elif isinstance(message, Unsubscribe | PackedUnsubscribe | Relieve):
             triggered = [subscription for _, sent in sends for subscription in subscriptions(sent)]
             counts.triggered += len(triggered)
             counts.uncovered += len(set(triggered))
@@ -140,6 +160,10 @@ class Metrics(Observer):
                 "busy": counts.busy,
                 **{name: counts.kinds[kind] for kind, name in KINDS.items()},
             }
+            if self._in_vain is not None:
+                row["rows"] = getattr(simulator.broker(broker), "rows", 0)  # none where brokers keep no statistics
+                row["in_vain"] = counts.in_vain
+                row |= {name: counts.kinds[kind] for kind, name in SIGNALS.items()}
             for name, value in row.items():
                 self.columns[name].append(value)
             self._window(counts)

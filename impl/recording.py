@@ -16,11 +16,14 @@ from typing import Protocol, cast
 from routeproof.impl.simulator import Observer, Operation, Sends, Simulator
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
+    Relieve,
+    Signal,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -42,7 +45,7 @@ class Trace(Protocol):
         broker: str,
         event: str,
         peer: str = "",
-        message: Message | None = None,
+        message: Message | Signal | None = None,
         *,
         time: int | None = None,
         issued: int | None = None,
@@ -72,11 +75,13 @@ class Recorder(Observer):
         self._issued.setdefault(operation.broker, deque()).append(operation.time)
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
     ) -> None:
         record, here = self._trace.event, self._name(broker)
         done = None if sends else simulator.now
-        if sender == LOCAL:
+        if isinstance(message, Congest | Relieve):
+            record(here, "client", "", message, time=began)
+        elif sender == LOCAL:
             record(here, "client", client(message), message, time=began, issued=self._spoke(broker, began), done=done)
         else:
             record(here, "receive", self._name(sender), message, time=began, done=done)

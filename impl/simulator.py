@@ -21,7 +21,7 @@ from attrs import Factory, define, field, frozen
 from attrs.validators import ge, optional
 
 from routeproof.impl.costs import MILLISECOND, Costs
-from routeproof.model.messages import Message
+from routeproof.model.messages import Congest, Message, Relieve, Signal
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
 
 Sends = Sequence[tuple[Node, Message]]
@@ -38,7 +38,7 @@ class Operation(NamedTuple):
 class Handler(Protocol):
     """A broker without input or output of its own. A delivery is a send to `LOCAL`."""
 
-    def receive(self, sender: Node, message: Message, /) -> Sends: ...
+    def receive(self, sender: Node, message: Message | Signal, /) -> Sends: ...
 
 
 class Observer:
@@ -50,9 +50,9 @@ class Observer:
         """A client spoke. Its broker may be busy still."""
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
     ) -> None:
-        """A broker has just handled a message that it took from its queue at `began`."""
+        """A broker has just handled a message that it took from its queue at `began`, or a signal, between two."""
 
     def look(self, simulator: Simulator, time: int) -> None:
         """Everything up to this time has happened, and nothing after it. Comes once more when a run has ended."""
@@ -75,6 +75,23 @@ class Network:
     """Up to this much is added to a latency, never overtaking what was sent before."""
     capacity: int | None = field(default=None, validator=optional(ge(1)))
     seed: int = 0
+
+
+@frozen
+class Congestion:
+    """When a broker is told that it is congested: its input queue is longer than `high`; and until it is below `low`.
+
+    It is told between two messages, and that takes no time. Nor does what it withdraws when it is relieved: that was
+    paid for when the withdrawals came.
+    """
+
+    high: int
+    low: int = field(validator=ge(1))
+
+    @low.validator
+    def _below(self, _: object, low: int) -> None:
+        if low > self.high:
+            raise ValueError(f"congestion ends below {low}, above where it begins, {self.high}; expected at most that")
 
 
 @define(eq=False)
@@ -103,6 +120,7 @@ class _Station:
     """Lines whose head waits for room."""
     serving: tuple[Node, Message] | None = None
     began: int = 0
+    congested: bool = False
 
 
 @define(eq=False)
@@ -114,6 +132,8 @@ class Simulator:
     costs: Costs
     network: Network = field(factory=Network)
     observers: Sequence[Observer] = ()
+    congestion: Congestion | None = None
+    """Only brokers that prune take it."""
     now: int = field(default=0, init=False)
     handled: int = field(default=0, init=False)
     """Messages, clients' operations included."""
@@ -221,16 +241,27 @@ class Simulator:
     def _finish(self, station: _Station) -> None:
         assert station.serving is not None
         sender, message = station.serving
+        self.handled += 1
+        self._handle(station, sender, message, station.began)
+        station.serving = None
+        if self.congestion is not None:
+            self._tell_of_congestion(station, self.congestion)
+        if station.queue:
+            self._begin(station)
+
+    def _tell_of_congestion(self, station: _Station, marks: Congestion) -> None:
+        waiting = len(station.queue)
+        if station.congested != (waiting >= marks.low if station.congested else waiting > marks.high):
+            station.congested = not station.congested
+            self._handle(station, LOCAL, Congest() if station.congested else Relieve(), self.now)
+
+    def _handle(self, station: _Station, sender: Node, message: Message | Signal, began: int) -> None:
         sends = station.handler.receive(sender, message)
         for to, sent in sends:
             if to != LOCAL:
                 self._send(station.lines[to], sent)
-        self.handled += 1
         for observer in self.observers:
-            observer.handled(self, station.node, sender, message, station.began, sends)
-        station.serving = None
-        if station.queue:
-            self._begin(station)
+            observer.handled(self, station.node, sender, message, began, sends)
 
     def _send(self, line: _Line, message: Message) -> None:
         jitter = self._random.randint(0, self.network.jitter) if self.network.jitter else 0

@@ -16,6 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from routeproof.traces.columns import Batch
+from routeproof.traces.cuts import CutLines
 from routeproof.traces.fields import INTEGER, NAME_LENGTH, TEXT_LENGTH, TraceError
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
 from routeproof.traces.meanings import Meanings
@@ -24,10 +25,13 @@ from routeproof.traces.strict_json import REFUSALS, parse
 
 T = TypeVar("T")
 
-MESSAGE = {key: key for key in ("kind", "id", "filter", "of", "to", "attributes", "items")} | {"number": "event"}
+MESSAGE = {
+    **{key: key for key in ("kind", "id", "filter", "of", "to", "attributes", "items", "distance", "count", "cuts")},
+    "number": "event",
+}
 """The columns of a message, and its keys in a line."""
 
-JSON_TEXTS = ("filter", "attributes", "items", "tables")
+JSON_TEXTS = ("filter", "attributes", "items", "cuts", "tables")
 
 
 class _Odd(Exception):
@@ -199,6 +203,9 @@ def _messages(columns: Columns, meanings: Meanings) -> Iterable[TraceMessage | N
         columns.numbers("number", UNSET),
         columns.words("attributes", _json, UNSET),
         columns.words("items", _packed, UNSET),
+        columns.numbers("distance", UNSET),
+        columns.numbers("count", UNSET),
+        columns.words("cuts", _cuts, UNSET),
         repeat(meanings),
     )
     return messages if columns.arrays["kind"].null_count == 0 else _without_empty(messages, meanings)
@@ -232,6 +239,7 @@ def _only_if(is_well: bool, value: str) -> str:
 
 _any_json = msgspec.json.Decoder(msgspec.Raw)
 _packed_items = msgspec.json.Decoder(PackedItems)
+_cut_lines = msgspec.json.Decoder(CutLines)
 
 
 def _json(value: str) -> msgspec.Raw:
@@ -240,6 +248,10 @@ def _json(value: str) -> msgspec.Raw:
 
 def _packed(value: str) -> tuple[PackedItem, ...]:
     return _decoded(value, _packed_items)
+
+
+def _cuts(value: str) -> CutLines:
+    return _decoded(value, _cut_lines)
 
 
 def _decoded(value: str, decoder: msgspec.json.Decoder[T]) -> T:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
+from routeproof.traces.cuts import CutLines
 from routeproof.traces.format import BadLine, Event
 from routeproof.traces.messages import PackedItem
 
@@ -25,29 +26,34 @@ HEADER = b"routeproof"
 NAMES = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "filter", "attributes")
 """Columns of strings that are dictionary-encoded."""
 
-TEXTS = ("items", "tables", "text", "unreadable")
+TEXTS = ("items", "cuts", "tables", "text", "unreadable")
 """Columns of strings that are not. `unreadable`: the reason, where a line was none; then all others are null."""
 
-NUMBERS = ("seq", "time", "issued", "done", "number", "line")
+NUMBERS = ("seq", "time", "issued", "done", "number", "distance", "count", "line")
 """Columns of integers. `number` is a message's `event`; `line` is where it stood in the file that was converted."""
 
 ORDER = (
     *("run", "broker", "seq", "event", "peer", "time"),
     *("kind", "id", "of", "to", "filter", "number", "attributes", "items"),
+    *("distance", "count", "cuts"),
     *("tables", "text", "issued", "done", "line", "unreadable"),
 )
 
+OF_PRUNING = ("distance", "count", "cuts")
+"""Columns that a trace of the routing core does not have."""
 
-def schema() -> Any:
+
+def schema(protocol: str) -> Any:
     """Of a trace in Parquet: every column may be null, which is as good as left out."""
     import pyarrow as pa
 
     word = pa.dictionary(pa.int32(), pa.string())
     types = {**dict.fromkeys(NAMES, word), **dict.fromkeys(TEXTS, pa.string()), **dict.fromkeys(NUMBERS, pa.int64())}
-    return pa.schema([(name, types[name]) for name in ORDER])
+    left_out = OF_PRUNING if protocol == "routing" else ()
+    return pa.schema([(name, types[name]) for name in ORDER if name not in left_out])
 
 
-def to_batch(events: Sequence[Event]) -> Batch:
+def to_batch(events: Sequence[Event], protocol: str) -> Batch:
     """`UnicodeEncodeError` where a name holds half a character: JSON has a way to write that, Parquet has none."""
     messages = [event.message for event in events]
     return _batch(
@@ -65,7 +71,10 @@ def to_batch(events: Sequence[Event]) -> Batch:
             "filter": [None if m is None else _text(m.filter_text) for m in messages],
             "number": [None if m is None or m.number is UNSET else m.number for m in messages],
             "attributes": [None if m is None else _text(m.attributes_text) for m in messages],
-            "items": [None if m is None or m.packed is UNSET else _items(m.packed) for m in messages],
+            "items": [None if m is None or m.packed is UNSET else _json(m.packed) for m in messages],
+            "distance": [None if m is None or m.distance is UNSET else m.distance for m in messages],
+            "count": [None if m is None or m.count is UNSET else m.count for m in messages],
+            "cuts": [None if m is None or m.cuts is UNSET else _json(m.cuts) for m in messages],
             "tables": [_text(event.tables_text) for event in events],
             "text": [event.text or None for event in events],
             "issued": [event.issued for event in events],
@@ -73,20 +82,22 @@ def to_batch(events: Sequence[Event]) -> Batch:
             "line": [event.line or None for event in events],
         },
         len(events),
+        protocol,
     )
 
 
-def to_bad_batch(lines: Sequence[BadLine]) -> Batch:
+def to_bad_batch(lines: Sequence[BadLine], protocol: str) -> Batch:
     """Lines that were no events: they stay with the trace, so that it is not taken for better than it was."""
     reasons = [line.reason.encode("utf-8", "backslashreplace").decode("utf-8") for line in lines]
-    return _batch({"line": [line.number for line in lines], "unreadable": reasons}, len(lines))
+    return _batch({"line": [line.number for line in lines], "unreadable": reasons}, len(lines), protocol)
 
 
-def _batch(values: dict[str, list[Any]], rows: int) -> Batch:
+def _batch(values: dict[str, list[Any]], rows: int, protocol: str) -> Batch:
     import pyarrow as pa
 
     arrays = []
-    for field in schema():
+    columns = schema(protocol)
+    for field in columns:
         column = values.get(field.name)
         if column is None:
             arrays.append(pa.nulls(rows, field.type))
@@ -94,12 +105,12 @@ def _batch(values: dict[str, list[Any]], rows: int) -> Batch:
             arrays.append(pa.array(column, pa.string()).dictionary_encode())
         else:
             arrays.append(pa.array(column, field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema())
+    return pa.RecordBatch.from_arrays(arrays, schema=columns)
 
 
 def _text(raw: msgspec.Raw | msgspec.UnsetType) -> str | None:
     return None if raw is UNSET else bytes(raw).decode("utf-8")
 
 
-def _items(packed: tuple[PackedItem, ...]) -> str:
-    return msgspec.json.encode(packed).decode("utf-8")
+def _json(value: tuple[PackedItem, ...] | CutLines) -> str:
+    return msgspec.json.encode(value).decode("utf-8")

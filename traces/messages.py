@@ -16,16 +16,20 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from routeproof.model.filters import Dialect, Event, Filter
 from routeproof.model.messages import (
     Advertise,
+    Congest,
     Deliver,
     Message,
     PackedSubscribe,
     PackedUnsubscribe,
     Publication,
     Publish,
+    Relieve,
+    Signal,
     Subscribe,
     Unadvertise,
     Unsubscribe,
 )
+from routeproof.traces.cuts import CutLines, encode_cuts, read_cuts
 from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, integer, items, name, table
 from routeproof.traces.meanings import Meanings, meanings_of
 from routeproof.traces.strict_json import json_text
@@ -95,6 +99,11 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
     number: WholeNumber | UnsetType = field(default=UNSET, name="event")
     attributes_text: AttributesText | UnsetType = field(default=UNSET, name="attributes")
     packed: PackedItems | UnsetType = field(default=UNSET, name="items")
+    distance: WholeNumber | UnsetType = UNSET
+    """Of a publication under pruning, as `count`: what brokers have made of its header. Left out is 0."""
+    count: WholeNumber | UnsetType = UNSET
+    cuts: CutLines | UnsetType = UNSET
+    """Of a withdrawal under pruning: how far it is to go."""
     meanings: Meanings | None = field(default=None, name="")
     """In which dialect to read; the reader's, never the writer's."""
 
@@ -143,11 +152,12 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
 
 
 def _meant(m: TraceMessage) -> tuple[object, ...]:
+    of_pruning = m.distance or 0, m.count or 0, None if m.cuts is UNSET else m.cuts
     try:
-        return m.kind, m.items, m.event, m.to
+        return m.kind, m.items, m.event, m.to, of_pruning
     except TraceError:  # then it is what was written
         texts = [each.filter_text for each in m._entries()] + [m.attributes_text]
-        return m.kind, m.ids, m.to, *(None if text is UNSET else bytes(text) for text in texts)
+        return m.kind, m.ids, m.to, of_pruning, *(None if text is UNSET else bytes(text) for text in texts)
 
 
 def lack(message: TraceMessage) -> str | None:
@@ -172,7 +182,7 @@ def _without_filter(kind: str) -> str:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message) -> dict[str, object]:
+def encode(message: Message | Signal) -> dict[str, object]:
     """A message of the model as JSON; withdrawals by id."""
     match message:
         case Advertise(a):
@@ -181,16 +191,21 @@ def encode(message: Message) -> dict[str, object]:
             return {"kind": "unadvertise", "id": a.id}
         case Subscribe(s):
             return {"kind": "subscribe", "id": s.id, "filter": s.filter.to_json()}
-        case Unsubscribe(s):
-            return {"kind": "unsubscribe", "id": s.id}
+        case Unsubscribe(s, cuts):
+            return {"kind": "unsubscribe", "id": s.id, **({} if cuts is None else {"cuts": encode_cuts(cuts)})}
         case PackedSubscribe(many):
             return {"kind": "subscribe-many", "items": [{"id": s.id, "filter": s.filter.to_json()} for s in many]}
         case PackedUnsubscribe(many):
             return {"kind": "unsubscribe-many", "items": [{"id": s.id} for s in many]}
-        case Publish(p):
-            return _publication(p)
+        case Publish(p, distance, count):
+            header = {"distance": distance, "count": count}
+            return {**_publication(p), **{key: value for key, value in header.items() if value}}
         case Deliver(p, s):
             return {**_publication(p), "to": s.id}
+        case Congest():
+            return {"kind": "congest"}
+        case Relieve():
+            return {"kind": "relieve"}
 
 
 def _publication(p: Publication) -> dict[str, object]:
@@ -223,6 +238,9 @@ def read_message(raw: object, meanings: Meanings) -> TraceMessage:
         number=integer(row, "event") if "event" in row else UNSET,
         attributes_text=json_text(row["attributes"]) if "attributes" in row else UNSET,
         packed=_packed(items(row, "items", ITEMS)) if kind in MANY else UNSET,
+        distance=integer(row, "distance") if "distance" in row else UNSET,
+        count=integer(row, "count") if "count" in row else UNSET,
+        cuts=read_cuts(row, "cuts") if "cuts" in row else UNSET,
         meanings=meanings,
     )
 
@@ -244,4 +262,5 @@ def describe(message: TraceMessage) -> str:
     ids = ", ".join(id for id in message.ids if id)
     if message.to:
         return f"deliver({ids} to {message.to})"
-    return f"{SHORT.get(message.kind, message.kind)}({ids})"
+    word = SHORT.get(message.kind, message.kind)
+    return f"{word}({ids})" if ids else word

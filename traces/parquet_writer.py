@@ -46,20 +46,21 @@ def write_parquet(
     import pyarrow.parquet as pq
 
     metadata = {HEADER: json.dumps(header, allow_nan=False)}
+    protocol = str(header["protocol"])
     temporary = beside(target)
     try:
         with (
             tempfile.TemporaryFile(dir=target.parent) as file,
             pq.ParquetWriter(
                 temporary,
-                columns().with_metadata(metadata),
+                columns(protocol).with_metadata(metadata),
                 compression="zstd",
                 use_dictionary=list(NAMES),
                 dictionary_pagesize_limit=DICTIONARY_BYTES,
                 write_page_checksum=True,
             ) as writer,
         ):
-            spool = _Spool(file, str(header["run"]), cut_at_snapshots)
+            spool = _Spool(file, str(header["run"]), protocol, cut_at_snapshots)
             for line in lines:
                 spool.add(line)
             for group in spool.groups():
@@ -82,9 +83,10 @@ class _Piece:
 class _Spool:
     """Lines come in, whole brokers go out."""
 
-    def __init__(self, file: IO[bytes], run: str, cut_at_snapshots: bool) -> None:
+    def __init__(self, file: IO[bytes], run: str, protocol: str, cut_at_snapshots: bool) -> None:
         self.file = file
         self.run = run
+        self.protocol = protocol
         self.cut_at_snapshots = cut_at_snapshots
         self.waiting: dict[Key, list[Event | BadLine]] = {}
         self.pieces: dict[Key, list[_Piece]] = {}
@@ -129,13 +131,13 @@ class _Spool:
         events = [line for line in lines if isinstance(line, Event)]
         bad = [line for line in lines if isinstance(line, BadLine)]
         try:
-            batch = to_batch(events)
+            batch = to_batch(events, self.protocol)
         except UnicodeEncodeError:
             bad += [_not_storable(event) for event in events if not _is_storable(event)]
-            batch = to_batch([event for event in events if _is_storable(event)])
+            batch = to_batch([event for event in events if _is_storable(event)], self.protocol)
         starts = self.cut_at_snapshots and bool(events) and events[0].event == "snapshot"
         self._write(key, batch, starts)
-        self._write(None, to_bad_batch(bad), False)
+        self._write(None, to_bad_batch(bad, self.protocol), False)
 
     def _write(self, key: Key, batch: Batch, starts: bool) -> None:
         import pyarrow as pa
@@ -159,7 +161,7 @@ class _Spool:
 
 def _is_storable(event: Event) -> bool:
     try:
-        to_batch([event])
+        to_batch([event], "")
     except UnicodeEncodeError:
         return False
     return True

@@ -116,6 +116,9 @@ def _message(message: TraceMessage) -> dict[str, object]:
         "event": message.number,
         "attributes": message.attributes_text,
         "to": message.to or UNSET,
+        "distance": message.distance,
+        "count": message.count,
+        "cuts": message.cuts,
     }
     return _told(fields)
 

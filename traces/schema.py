@@ -62,9 +62,16 @@ DESCRIPTIONS = {
     "TraceMessage": "What was said.",
     "PackedItem": "One subscription of a message that holds many.",
     "TablesLine": "What a broker knows. A part that is left out is not told.",
+    "HeldLine": "Under pruning, a withdrawal that waits; `from` as in an entry.",
     "EntryLine": "An advertisement or a subscription, and the neighbour that it came from; none for a local client's.",
 }
-NAMES = {"TraceMessage": "Message", "PackedItem": "Item", "TablesLine": "Tables", "EntryLine": "Entry"}
+NAMES = {
+    "TraceMessage": "Message",
+    "PackedItem": "Item",
+    "TablesLine": "Tables",
+    "EntryLine": "Entry",
+    "HeldLine": "Held",
+}
 """What the types are called in the schema."""
 
 

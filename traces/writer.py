@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, TypeAlias
 
-from routeproof.model.messages import Message
+from routeproof.model.messages import Message, Signal
 from routeproof.model.tables import Tables
 from routeproof.traces.convert import to_parquet
 from routeproof.traces.fields import TraceError
@@ -29,7 +29,7 @@ BURST = 4096
 REMEMBERED = 1 << 14
 """Pieces of lines that are kept to be used again."""
 
-Said: TypeAlias = Message | dict[str, object]
+Said: TypeAlias = Message | Signal | dict[str, object]
 """A message of the model, or the JSON object that stands in the line."""
 
 
@@ -73,7 +73,7 @@ class TraceWriter:
         self._lines = [header + "\n"]
         self._seqs: dict[tuple[str, str], int] = {}
         self._beginnings: dict[tuple[str, str, str], tuple[str, str]] = {}
-        self._said: dict[Message, str] = {}
+        self._said: dict[Message | Signal, str] = {}
         self.flush()
 
     def event(

@@ -19,8 +19,7 @@ from routeproof.checker.report.machine import json_report, junit
 from routeproof.checker.report.table import render
 from routeproof.checker.terminal import ProgressLine, say
 from routeproof.checker.verdict import Finding
-from routeproof.model.instance import POLICIES
-from routeproof.model.protocols import world
+from routeproof.model.protocols import ALL_POLICIES, world
 
 DESCRIPTION = """\
 Check instances: every reachable state of each, under each of its policies, against every property.
@@ -52,8 +51,8 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("names", nargs="*", metavar="NAME", help="an instance that ships (routeproof list instances)")
     add("--instance", action="append", default=[], type=Path, metavar="FILE", help="an instance file; repeatable")
-    policies = ", ".join(POLICIES)
-    add("--policy", metavar="P", type=one_of(POLICIES, "policy"), help=f"{policies}; default: the instance's own")
+    policies = ", ".join(ALL_POLICIES)
+    add("--policy", metavar="P", type=one_of(ALL_POLICIES, "policy"), help=f"{policies}; default: the instance's own")
     properties = "only these properties (routeproof list properties)"
     add("--property", nargs="+", action="extend", metavar="ID", help=properties)
     add("--mutant", metavar="ID", help="put in a seeded fault (routeproof list mutants)")

@@ -14,9 +14,8 @@ from routeproof.checker.instances import shipped
 from routeproof.checker.report.columns import wrapped
 from routeproof.checker.terminal import say
 from routeproof.impl.workloads import WORKLOADS, parameters
-from routeproof.model.instance import POLICIES
-from routeproof.model.protocols import PROTOCOLS
-from routeproof.model.routing_mutants import MUTANTS
+from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import ALL_POLICIES, POLICIES_OF, PROTOCOLS
 from routeproof.spec.claims import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _protocols() -> list[Row]:
     return [
-        {"id": name, "policies": list(POLICIES), "about": cleandoc(protocol.__doc__ or "").split("\n")[0]}
+        {"id": name, "policies": list(POLICIES_OF[name]), "about": cleandoc(protocol.__doc__ or "").split("\n")[0]}
         for name, protocol in PROTOCOLS.items()
     ]
 
@@ -112,6 +111,15 @@ def _theorems() -> list[Row]:
     return [described(theorem) for theorem in THEOREMS.values()]
 
 
+def _experiments() -> list[Row]:
+    from routeproof.checker.reproduce import EXPERIMENTS  # with the simulator and all that it runs
+
+    return [
+        {"id": name, "figure": each.figure, "scale": each.scale, "about": each.about, "assumptions": each.assumptions}
+        for name, each in EXPERIMENTS.items()
+    ]
+
+
 # -- what of it fits on a line -----------------------------------------------------------------------------------------
 
 KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
@@ -125,6 +133,7 @@ KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
     "mutants": (_mutants, lambda row: [str(row["id"]), str(row["rule"]), f"{row['about']} {_unless_all(row)}"]),
     "claims": (_claims, lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]"]),
     "theorems": (_theorems, lambda row: [str(row["id"]), str(row["about"])]),
+    "experiments": (_experiments, lambda row: [str(row["id"]), str(row["figure"]), str(row["about"])]),
     "workloads": (_workloads, lambda row: [str(row["name"]), str(row["about"])]),
 }
 
@@ -135,5 +144,6 @@ def _under(row: Row) -> str:
 
 
 def _unless_all(row: Row) -> str:
-    """Most hold under every policy; what does not says so."""
-    return "" if row["policies"] == list(POLICIES) else f"[{_under(row)}]"
+    """Most are for every policy, of their protocol or at all; what is not says so."""
+    own = POLICIES_OF[str(row["protocol"])] if "protocol" in row else ALL_POLICIES
+    return "" if row["policies"] == list(own) else f"[{_under(row) or 'a claim that fails'}]"

@@ -9,10 +9,12 @@ import socket
 from pathlib import Path
 
 from routeproof.checker.arguments import Parser, one_of, seconds, whole
+from routeproof.checker.commands.run_pruning import add_arguments as add_pruning
+from routeproof.checker.commands.run_pruning import refuse_what_does_not_prune
 from routeproof.checker.commands.run_words import TRACE
 from routeproof.checker.errors import UsageError, unknown
+from routeproof.impl.brokers import SPOKEN
 from routeproof.impl.workloads import MOST_SCALE, SMALL, WORKLOADS, workload
-from routeproof.model.instance import POLICIES
 from routeproof.model.suggest import quoted
 
 DESCRIPTION = """\
@@ -26,6 +28,7 @@ gets the trace and a summary (docs/tcp.md)."""
 EXAMPLES = """\
   routeproof run controlled --out out                     a hundredth of it, in seconds
   routeproof run controlled --policy lazy --scale 0.1 --out lazy
+  routeproof run controlled --policy incremental --pruning cuts=2,100 --out pruned
   routeproof run stock --seed 7 --out stock --trace --snapshots 1000
   routeproof run zipf --scale 0.001 --tcp --out tcp       17 processes, and what they said
   routeproof list workloads                               what there is to run"""
@@ -39,8 +42,9 @@ def parser() -> Parser:
     p = Parser("run", DESCRIPTION, EXAMPLES)
     add = p.add_argument
     add("workload", metavar="WORKLOAD", help="its name (routeproof list workloads)")
-    policies = f"{', '.join(POLICIES)}; default: active"
-    add("--policy", metavar="P", default="active", type=one_of(POLICIES, "policy"), help=policies)
+    policies = f"{', '.join(SPOKEN)}; default: active"
+    add("--policy", metavar="P", default="active", type=one_of(SPOKEN, "policy"), help=policies)
+    add_pruning(p)
     scale = f"its size, 1 being that of the paper; default: {SMALL}"
     add("--scale", metavar="X", default=SMALL, type=_scale, help=scale)
     add("--seed", metavar="N", default=0, type=whole(0), help="another seed is another drawing; default: 0")
@@ -89,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload not in WORKLOADS:
         raise unknown("workload", arguments.workload, WORKLOADS)
     _refuse_what_does_not_go_together(arguments)
+    refuse_what_does_not_prune(arguments)
     _refuse_bad_directory(arguments.out)
     drawn = workload(arguments.workload, arguments.scale, arguments.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)

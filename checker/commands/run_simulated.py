@@ -15,14 +15,16 @@ from pathlib import Path
 from attrs import asdict
 
 from routeproof import traces
+from routeproof.checker.commands.run_pruning import parameters, readings
 from routeproof.checker.commands.run_words import TRACE, by_kind, delays, header, title
 from routeproof.checker.files import write_text
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.report.columns import table
 from routeproof.checker.terminal import REDRAW_SECONDS, say
+from routeproof.impl.brokers import make_broker
 from routeproof.impl.costs import SECOND, Costs
 from routeproof.impl.figures import figures
-from routeproof.impl.metric_files import Summary, summary, write_delays, write_samples
+from routeproof.impl.metric_files import PruningSummary, Summary, summary, write_delays, write_samples
 from routeproof.impl.metrics import Metrics
 from routeproof.impl.recording import Recorder
 from routeproof.impl.simulator import Network, Observer, Simulator
@@ -51,10 +53,8 @@ def _names(drawn: Workload) -> dict[Node, str]:
 
 
 def _simulate(arguments: argparse.Namespace, drawn: Workload) -> Metrics:
-    from routeproof.impl.broker import Broker
-
-    overlay, policy = drawn.overlay, arguments.policy
-    metrics = Metrics(overlay.brokers, drawn.look_every)
+    overlay, policy, how = drawn.overlay, arguments.policy, parameters(arguments)
+    metrics = Metrics(overlay.brokers, drawn.look_every, pruning=how is not None)
     progress = _Progress(drawn.look_every)
     with ExitStack() as stack:
         observers: list[Observer] = [metrics, progress]
@@ -63,9 +63,10 @@ def _simulate(arguments: argparse.Namespace, drawn: Workload) -> Metrics:
         stack.callback(progress.clear)
         simulator = Simulator(
             overlay,
-            lambda broker: Broker(broker, overlay.neighbours(broker), policy),
+            lambda broker: make_broker(broker, overlay.neighbours(broker), policy, how),
             Costs.measured(policy),
             observers=observers,
+            congestion=arguments.congestion,
         )
         stack.enter_context(collecting_rarely())
         simulator.play(drawn.operations())
@@ -136,11 +137,14 @@ def _write(
 def _as_json(arguments: argparse.Namespace, drawn: Workload, concluded: Summary, seconds: float) -> dict[str, object]:
     """All of it but `measured` is the same whenever it is run."""
     handled = sum(concluded.messages.values())
+    prunes = concluded.pruning is not None
     return {
         **{key: getattr(arguments, key) for key in ("workload", "policy", "scale", "seed")},
+        **({"readings": readings(arguments)} if prunes else {}),
+        **({"congestion": asdict(arguments.congestion)} if arguments.congestion is not None else {}),
         "parameters": dict(drawn.parameters),
         "watched": {name: traces.broker_name(broker) for broker, name in drawn.watched.items()},
-        **asdict(concluded),
+        **{key: value for key, value in asdict(concluded).items() if prunes or key != "pruning"},
         "measured": {"seconds": round(seconds, 3), "messages_per_second": round(handled / max(seconds, 1e-9))},
     }
 
@@ -159,12 +163,18 @@ def _report(
         f"triggered   {concluded.triggered:,}",
         f"delivered   {concluded.delivered:,}, false positives {concluded.false_positives:,}",
         "delay       " + delays(asdict(delay) if delay else None),
+        *([] if concluded.pruning is None else ["pruning     " + _of_pruning(concluded.pruning)]),
         "",
         *_brokers(drawn, concluded),
         "",
         f"{arguments.out}: {', '.join(name for name in files if not name.endswith('.svg'))},",
         f"  {', '.join(name for name in files if name.endswith('.svg'))}",
     ]
+
+
+def _of_pruning(p: PruningSummary) -> str:
+    times = "once" if p.congested == 1 else f"{p.congested:,} times"
+    return f"{p.in_vain:,} came in vain; at most {p.rows_most:,} rows at a broker; congested {times}"
 
 
 def _brokers(drawn: Workload, concluded: Summary) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any, cast
 from attrs import frozen
 
 from routeproof import traces
+from routeproof.checker.commands.run_pruning import readings
 from routeproof.checker.commands.run_words import TRACE, by_kind, delays, header, title
 from routeproof.checker.errors import Undetermined, UsageError
 from routeproof.checker.files import write_text
@@ -31,6 +32,7 @@ from routeproof.impl.tcp.processes import BrokerDied, Route, directly, started
 from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
 from routeproof.impl.workloads import Workload
 from routeproof.model.overlay import Node
+from routeproof.model.pruning_parameters import PRUNING
 
 LOG = "brokers.log"
 SUMMARY = "summary.json"
@@ -133,6 +135,7 @@ def _settings(arguments: argparse.Namespace, drawn: Workload, parts: Path) -> di
             host=arguments.host or LOOPBACK,
             trace=str(_part(parts, broker)),
             snapshots=arguments.snapshots,
+            readings=readings(arguments),
             limits=Limits(frame=arguments.max_frame or MOST),
         )
         for broker in drawn.overlay.brokers
@@ -168,6 +171,7 @@ def _summary(arguments: argparse.Namespace, drawn: Workload, ran: Ran) -> dict[s
     return {
         **{key: getattr(arguments, key) for key in ("workload", "policy", "scale", "seed")},
         "driver": "tcp",
+        **({"readings": readings(arguments)} if arguments.policy in PRUNING else {}),
         "parameters": dict(drawn.parameters),
         "operations": {kind: n for cls, kind in KINDS.items() if (n := ran.driver.operations[cls])},
         "messages": {kind: messages[word] for kind, word in named.items() if messages[word]},

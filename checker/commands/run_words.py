@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from routeproof.checker.commands.run_pruning import in_header
 from routeproof.impl.costs import MILLISECOND
 from routeproof.impl.recording import OBSERVES
 from routeproof.impl.workloads import Workload
@@ -22,6 +23,7 @@ def header(arguments: argparse.Namespace, drawn: Workload) -> dict[str, Any]:
         "observes": (*OBSERVES, "snapshot") if arguments.snapshots else OBSERVES,
         "clock": "shared",
         **{key: getattr(arguments, key) for key in ("workload", "scale", "seed")},
+        **in_header(arguments),
     }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
 from attrs import frozen
 
@@ -16,6 +17,7 @@ from routeproof.model.filters.wording import shown
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
+    Cut,
     Deliver,
     Message,
     PackedSubscribe,
@@ -32,6 +34,9 @@ Row = Mapping[str, object]
 
 NO_RANK = 0
 """Of everything that came over a wire: what is left of the order of ids is that of their text."""
+
+MOST_HOPS = 1 << 31
+"""The largest distance or count."""
 
 ID_LENGTH = 200
 """Characters in an id. In a trace it also stands behind `client-`, and names there have 256."""
@@ -58,16 +63,22 @@ def _row(message: Message) -> dict[str, object]:
             return {"kind": "unadvertise", **_item(item)}
         case Subscribe(item):
             return {"kind": "subscribe", **_item(item)}
-        case Unsubscribe(item):
-            return {"kind": "unsubscribe", **_item(item)}
+        case Unsubscribe(item, cuts):
+            return {"kind": "unsubscribe", **_item(item), **({} if cuts is None else {"cuts": list(map(_cut, cuts))})}
         case PackedSubscribe(many):
             return {"kind": "subscribe-many", "items": [_item(each) for each in many]}
         case PackedUnsubscribe(many):
             return {"kind": "unsubscribe-many", "items": [_item(each) for each in many]}
-        case Publish(publication):
-            return _publication(publication)
+        case Publish(publication, distance, count):
+            header = {"distance": distance, "count": count}
+            return {**_publication(publication), **{key: min(n, MOST_HOPS) for key, n in header.items() if n}}
         case Deliver(publication, subscription):
             return {**_publication(publication), "to": subscription.id}
+
+
+def _cut(cut: Cut) -> list[object]:
+    """No neighbour is sent what it would refuse, whatever another one has sent."""
+    return [cut.advertisement, [None if d is None else max(d, -MOST_HOPS) for d in cut.distances]]
 
 
 def _item(item: Advertisement | Subscription) -> dict[str, object]:
@@ -84,12 +95,16 @@ def _publication(p: Publication) -> dict[str, object]:
 
 @frozen
 class Codec:
-    """Reads what was sent, by the language of filters that all brokers of a run speak."""
+    """Reads what was sent, by the language of filters that all brokers of a run speak.
+
+    `thresholds`: how many distances a cut has, where brokers prune; 0 where they do not.
+    """
 
     dialect: Dialect
+    thresholds: int = 0
 
     def from_neighbour(self, raw: object) -> Message:
-        return self._read(raw, _FROM_NEIGHBOURS)
+        return self._read(raw, _FROM_PRUNING_NEIGHBOURS if self.thresholds else _FROM_NEIGHBOURS)
 
     def from_client(self, raw: object) -> Message:
         return self._read(raw, _FROM_CLIENTS)
@@ -128,6 +143,34 @@ class Codec:
             raise Refusal(str(error)) from None
         return Publication(NO_RANK, text(row, "id"), text(row, "of"), event)
 
+    def _cuts(self, row: Row) -> tuple[Cut, ...] | None:
+        if "cuts" not in row:
+            return None
+        raw = row["cuts"]
+        if not isinstance(raw, list):
+            raise Refusal(f'"cuts": found {shown(raw)}; expected a list')
+        return tuple(self._cut(each) for each in raw)
+
+    def _cut(self, raw: object) -> Cut:
+        match raw:
+            case [str(advertisement), list(distances)] if len(distances) == self.thresholds and all(
+                each is None or _is_number(each, -MOST_HOPS) for each in distances
+            ):
+                return Cut(text({"cuts": advertisement}, "cuts"), tuple(distances))
+        raise Refusal(f'"cuts": found {shown(raw)}; expected an advertisement and {self.thresholds} distances')
+
+
+def _number(row: Row, key: str) -> int:
+    """0 where it is left out."""
+    value = row.get(key, 0)
+    if not _is_number(value, 0):
+        raise Refusal(f'"{key}": found {shown(value)}; expected a whole number from 0 to {MOST_HOPS}')
+    return value
+
+
+def _is_number(value: object, least: int) -> TypeGuard[int]:
+    return type(value) is int and least <= value <= MOST_HOPS
+
 
 _Reader = Callable[[Codec, Row], Message]
 
@@ -142,6 +185,11 @@ _FROM_NEIGHBOURS: Mapping[str, _Reader] = {
     **_FROM_CLIENTS,
     "subscribe-many": lambda codec, row: PackedSubscribe(codec._many(row)),
     "unsubscribe-many": lambda codec, row: PackedUnsubscribe(codec._many(row)),
+}
+_FROM_PRUNING_NEIGHBOURS: Mapping[str, _Reader] = {
+    **_FROM_CLIENTS,
+    "unsubscribe": lambda codec, row: Unsubscribe(codec._subscription(row), codec._cuts(row)),
+    "publish": lambda codec, row: Publish(codec._publication(row), _number(row, "distance"), _number(row, "count")),
 }
 
 

@@ -20,6 +20,7 @@ from time import monotonic, monotonic_ns
 from typing import cast
 
 from routeproof.impl.broker import Broker
+from routeproof.impl.brokers import make_broker
 from routeproof.impl.recording import Recorder, Trace
 from routeproof.impl.simulator import Simulator
 from routeproof.impl.tcp.codec import Codec, encode
@@ -49,7 +50,8 @@ class BrokerNode:
         self, setting: Setting, trace: Trace, name: Callable[[Node], str], log: Log, failed: Callable[[Exception], None]
     ) -> None:
         self.setting = setting
-        self.broker_core = Broker(setting.node, setting.neighbours, setting.policy)
+        parameters = setting.parameters
+        self.broker_core = make_broker(setting.node, setting.neighbours, setting.policy, parameters)
         self.now = 0
         self.steps = 0
         self.refused = 0
@@ -58,7 +60,7 @@ class BrokerNode:
         """Deliveries whose client is not there any more."""
         self.links = {n: self._peer(name(n), n) for n in setting.neighbours}
         self.clients: dict[str, Peer[Message]] = {}
-        self._codec = Codec(dialect(setting.dialect))
+        self._codec = Codec(dialect(setting.dialect), 0 if parameters is None else len(parameters.thresholds))
         self._recorder = Recorder(trace, name, setting.snapshots)
         self._log = log
         self._failed = failed

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from attrs import asdict, evolve, frozen
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import Factory, asdict, evolve, frozen
 
 from routeproof.impl.tcp import frames
 from routeproof.impl.tcp.frames import Body
 from routeproof.model.overlay import Node
+from routeproof.model.pruning_parameters import PRUNING, PruningParameters
 
 LOOPBACK = "127.0.0.1"
 
@@ -42,6 +46,19 @@ class Setting:
     """The file that its events go to."""
     snapshots: int = 0
     limits: Limits = Limits()
+    readings: Mapping[str, object] = Factory(dict)
+    """Of a policy that prunes: the parameters that do not have their default."""
+
+    @property
+    def parameters(self) -> PruningParameters | None:
+        """None where the policy does not prune."""
+        if self.policy not in PRUNING:
+            return None
+        # A list has come from JSON; the parameters are tuples.
+        read: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in self.readings.items()
+        }
+        return evolve(PruningParameters.of(self.policy), **read)
 
     def to_json(self) -> Body:
         return asdict(self)

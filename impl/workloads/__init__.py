@@ -12,8 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from routeproof.impl.workloads.controlled import Controlled, Controlled001
+from routeproof.impl.workloads.controlled import Controlled
+from routeproof.impl.workloads.controlled_001 import Clustered001, Controlled001
+from routeproof.impl.workloads.mobile import Mobile
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
+from routeproof.impl.workloads.tiered import Tiered, TieredAll
+from routeproof.impl.workloads.workflow import Workflow
 from routeproof.impl.workloads.workload import Parameter, Recipe, Workload, parameters
 from routeproof.impl.workloads.zipf import Zipf
 
@@ -22,9 +26,14 @@ __all__ = ["MOST_SCALE", "SMALL", "WORKLOADS", "Parameter", "Recipe", "Workload"
 WORKLOADS: Mapping[str, Recipe] = {
     "controlled": Controlled(),
     "controlled-001": Controlled001(),
+    "clustered-001": Clustered001(),
     "stock": Stock(),
     "stock-enterprise": StockEnterprise(),
     "zipf": Zipf(),
+    "mobile": Mobile(),
+    "workflow": Workflow(),
+    "tiered": Tiered(),
+    "tiered-all": TieredAll(),
 }
 
 SMALL = 0.01

@@ -1,12 +1,12 @@
-"""`controlled`: subscriptions in families of one root that covers the others; then roots are withdrawn.
+"""`controlled`: subscriptions in families of one root that covers the others; then roots are withdrawn (000 V-A).
 
-`Controlled` is section V-A of 000, `Controlled001` the experiment of section V-B of 001. What a withdrawn root covered
-must be sent in its place, at every broker where it was held back: the burst that these papers are about.
+What a withdrawn root covered must be sent in its place, at every broker where it was held back: the burst that these
+papers are about. `controlled_001` has the same with the numbers of 001.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from random import Random
 from typing import Self
@@ -33,6 +33,9 @@ FEWEST_COVERED = 30
 """A root with less to hold back is no root worth withdrawing: scaling stops here."""
 
 VALUES = 1_000_000
+LONGEST = 0.4
+"""Of all values, the most that a range has."""
+
 START = SECOND
 """Advertisements come at 0 and have reached every broker by then."""
 
@@ -66,16 +69,30 @@ class Controlled:
 
     def scaled(self, scale: float) -> Self:
         """Fewer families and smaller ones, on the same overlay; the share of roots that go stays what it is."""
-        covered = at_least(min(self.covered, FEWEST_COVERED), by_root(self.covered, scale))
+        covered = self.covered_at(scale)
         fewer = evolve(self, covered=covered, subscriptions=at_least(covered + 1, self.subscriptions * scale))
         return evolve(
             fewer,
-            withdrawals=min(fewer.families, at_least(1, self.withdrawals * fewer.families / self.families)),
+            withdrawals=min(
+                fewer.families,
+                at_least(min(1, self.withdrawals), self.withdrawals * fewer.families / self.families),
+            ),
             probes=at_least(1, self.probes * scale) if self.probes else 0,
             lead_ms=at_least(1, by_root(self.lead_ms, scale)),
             watch_ms=at_least(1, by_root(self.watch_ms, scale)),
             probe_after_ms=at_least(1, by_root(self.probe_after_ms, scale)),
         )
+
+    def covered_at(self, scale: float) -> int:
+        return at_least(min(self.covered, FEWEST_COVERED), by_root(self.covered, scale))
+
+    def length(self, covered: int) -> int:
+        """Of the ranges of a family. Values at least so far from both ends are in any of its ranges equally likely."""
+        return max(1, round(VALUES * min(LONGEST, self.matching / (covered + self.matching))))
+
+    def homes(self, chain: CoreChain, seed: int) -> Sequence[Sequence[Node]]:
+        """For each family, the brokers where its members may be."""
+        return [chain.subscribers] * self.families
 
     def workload(self, seed: int) -> Workload:
         chain = core_chain(self.brokers, self.inner, self.publishers)
@@ -86,27 +103,6 @@ class Controlled:
             watched=chain.core,
             look_every=self.look_ms * MILLISECOND,
         )
-
-
-@frozen
-class Controlled001(Controlled):
-    """The same with the numbers of 001. What is not said again here is as above."""
-
-    brokers: int = given(55, "001 V-A1", "brokers, five of them the core chain A-B-C-D-E")
-    inner: int = given(18, "001 V-A1", "brokers between core and edge, dealt out to the core in turn")
-    publishers: int = given(3, "001 V-A1", "edge brokers linked to E, with one publisher each")
-    subscriptions: int = given(30_000, "001 V-A1", "in all, at random other edge brokers")
-    subscription_interval_ms: int = given(1_500, "001 V-A1", "between two subscriptions")
-    covered: int = given(30, "001 V-A1", "subscriptions that each root covers: the covering degree")
-    publication_interval_ms: int = given(400, "001 V-A1", "between two publications, whoever publishes")
-    lead_ms: int = assumed(60_000, "from the first publication to the first withdrawal")
-    withdrawals: int = given(300, "001 V-B", "roots that are unsubscribed")
-    withdrawal_interval_ms: int = given(500, "001 V-B", "between two withdrawals")
-    watch_ms: int = assumed(
-        8_200_000, "from the last withdrawal to the last publication: over 21,000 in all (001 V-A1)"
-    )
-    probes: int = given(300, "001 V-B", "publications that match a subscriber at every subscribers' edge")
-    look_ms: int = assumed(10_000, "between two samples of the metrics")
 
 
 class _Drawn:
@@ -143,9 +139,10 @@ class _Drawn:
         """Roots and what they cover in random order: about half of the latter come first and are retracted again."""
         random = stream(self.seed, "homes")
         wanted = self._wanted(stream(self.seed, "filters"))
+        homes = self.recipe.homes(self.chain, self.seed)
         for n, (family, lowest, highest) in enumerate(wanted):
             subscription = self.ids.subscription(_within(family, lowest, highest))
-            broker = random.choice(self.chain.subscribers)
+            broker = random.choice(homes[family])
             if (lowest, highest) == (0, VALUES - 1):
                 self.roots[family] = broker, subscription
             time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
@@ -161,7 +158,7 @@ class _Drawn:
         wanted = []
         for family in range(families):
             covered = len(range(family, self.recipe.subscriptions - families, families))
-            length = max(1, min(VALUES // 2, round(VALUES * self.recipe.matching / max(1, covered))))
+            length = self.recipe.length(covered)
             starts = random.sample(range(VALUES - length), covered)
             wanted += [(family, 0, VALUES - 1), *((family, start, start + length - 1) for start in starts)]
         random.shuffle(wanted)
@@ -179,13 +176,14 @@ class _Drawn:
         random = stream(self.seed, "publications")
         probes_from = last - (recipe.watch_ms - recipe.probe_after_ms) * MILLISECOND
         probes = recipe.probes
+        least = recipe.length(recipe.covered)
         for time in range(first, last + 1, recipe.publication_interval_ms * MILLISECOND):
             broker, advertisement = random.choice(self.advertised)
             family = _name(random.randrange(recipe.families))
             if probes and time >= probes_from:
                 probes -= 1
                 family = PROBE
-            attributes = {"class": family, "value": random.randrange(VALUES)}
+            attributes = {"class": family, "value": random.randrange(least, VALUES - least)}
             yield Operation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
 
 

@@ -68,6 +68,13 @@ class Zipf:
     def moving(self) -> float:
         return self.commuters + self.roamers
 
+    def departures(self, commutes: bool, random: Random) -> list[float]:
+        """When one of those who move does so: milliseconds since the beginning of the window."""
+        if commutes:
+            return [random.uniform(0, self.window_ms)]
+        time = random.gauss(self.window_ms / 2, self.window_ms / ROAMERS_DEVIATION)
+        return [min(max(time, 0), self.window_ms)]
+
     def scaled(self, scale: float) -> Self:
         """Fewer clients in a shorter window; what they ask for and say stays as it is."""
         return evolve(
@@ -115,7 +122,7 @@ class _Drawn:
         self.points = range(2, recipe.brokers + 1)
         self.words = Words(recipe.names, recipe.exponent)
         self.subscribed: list[tuple[Node, Subscription]] = []
-        """Those who will move."""
+        """Those who will move: where they are, and what they are subscribed to there."""
 
     def operations(self) -> Iterator[Operation]:
         recipe = self.recipe
@@ -155,17 +162,19 @@ class _Drawn:
     def _move(self, begin: int) -> Iterator[Operation]:
         """Commuters first in the list, roamers after them; each leaves one point for another."""
         random = stream(self.seed, "moves")
-        window = self.recipe.window_ms
         commuters = round(self.recipe.subscriptions * self.recipe.commuters)
-        departures = []
-        for n in range(len(self.subscribed)):
-            time = random.uniform(0, window) if n < commuters else random.gauss(window / 2, window / ROAMERS_DEVIATION)
-            departures.append((begin + round(min(max(time, 0), window) * MILLISECOND), n))
+        departures = [
+            (begin + round(time * MILLISECOND), n)
+            for n in range(len(self.subscribed))
+            for time in self.recipe.departures(n < commuters, random)
+        ]
         for time, n in sorted(departures):
             home, subscription = self.subscribed[n]
             yield Operation(time, home, Unsubscribe(subscription))
             elsewhere = random.choice([point for point in self.points if point != home] or [home])
-            yield Operation(time, elsewhere, Subscribe(self.ids.subscription(subscription.filter)))
+            again = self.ids.subscription(subscription.filter)
+            self.subscribed[n] = elsewhere, again
+            yield Operation(time, elsewhere, Subscribe(again))
 
     def _publish(self, begin: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[Operation]:
         random = stream(self.seed, "publications")

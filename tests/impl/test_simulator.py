@@ -17,6 +17,7 @@ from routeproof.model.messages import (
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
+    Signal,
     Subscribe,
     Unsubscribe,
 )
@@ -32,11 +33,11 @@ class Log(Observer):
     """Everything that was handled: broker, sender, message, begin and end of its service, what came of it."""
 
     every: int = 0
-    steps: list[tuple[Node, Node, Message, int, int, Sends]] = field(factory=list)
+    steps: list[tuple[Node, Node, Message | Signal, int, int, Sends]] = field(factory=list)
     looks: list[tuple[int, list[int], list[int]]] = field(factory=list)
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
     ) -> None:
         self.steps.append((broker, sender, message, began, simulator.now, sends))
 

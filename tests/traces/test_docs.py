@@ -16,12 +16,12 @@ from tests.traces.test_schema import problems
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "traces.md").read_text(encoding="utf-8")
 FENCES = re.findall(r"^```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-BLOCKS = dict(zip(("example", "snapshot", "writer", "reader"), FENCES, strict=True))
+BLOCKS = dict(zip(("example", "snapshot", "pruning", "writer", "reader"), FENCES, strict=True))
 
 
 def test_the_lines_read(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
-    path.write_text(BLOCKS["example"] + BLOCKS["snapshot"], encoding="utf-8")
+    path.write_text(BLOCKS["example"] + BLOCKS["snapshot"] + BLOCKS["pruning"], encoding="utf-8")
     trace = read_trace(path)
     assert not trace.bad
     assert [(e.broker, e.seq, e.event) for e in trace.events] == [
@@ -29,6 +29,10 @@ def test_the_lines_read(tmp_path: Path) -> None:
         ("b2", 18, "send"),
         ("b1", 40, "deliver"),
         ("b2", 90, "snapshot"),
+        ("b2", 95, "send"),
+        ("b2", 96, "send"),
+        ("b2", 97, "client"),
+        ("b2", 98, "snapshot"),
     ]
     assert [problem for line in path.read_text().splitlines() for problem in problems(json.loads(line))] == []
 

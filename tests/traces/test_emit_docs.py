@@ -65,7 +65,8 @@ def test_lines_that_are_shown_are_lines(tmp_path: Path) -> None:
     path.write_text("\n".join([header, *others]) + "\n", encoding="utf-8")
     trace = read_trace(path)
     assert not trace.bad
-    assert [event.event for event in trace.events] == ["client", "receive", "client", "receive", "client", "snapshot"]
+    kinds = ["client", "receive", "client", "receive", "client", "snapshot", "receive", "receive", "client", "client"]
+    assert [event.event for event in trace.events] == kinds
     assert [problem for row in rows(path) for problem in problems(row)] == []
 
 

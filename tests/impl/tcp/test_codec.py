@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.impl.tcp.codec import Codec, Delivery, delivery, encode
+from routeproof.impl.tcp.codec import MOST_HOPS, Codec, Delivery, delivery, encode
 from routeproof.impl.tcp.frames import Body, Refusal
 from routeproof.impl.tcp.greeting import VERSION, Greeting, hello, read_hello, read_welcome, welcome
 from routeproof.model.filters import EVENTS, STRICT, Event, EventSet, Filter
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
+    Cut,
     Deliver,
     Message,
     PackedSubscribe,
@@ -27,6 +28,7 @@ from routeproof.model.messages import (
 )
 
 CODEC = Codec(STRICT)
+PRUNING = Codec(STRICT, thresholds=2)
 
 IDS = st.text(min_size=1, max_size=20)
 FILTERS: st.SearchStrategy[Filter] = st.lists(
@@ -177,3 +179,80 @@ def test_a_welcome_is_of_the_broker_that_was_looked_for() -> None:
     for body in others:
         with pytest.raises(Refusal, match="no welcome of broker 3"):
             read_welcome(body, 3)
+
+
+# -- pruning -----------------------------------------------------------------------------------------------------------
+
+HOPS = st.integers(0, MOST_HOPS)
+DISTANCES = st.none() | st.integers(-MOST_HOPS, MOST_HOPS)
+CUTS = st.lists(st.builds(Cut, IDS, st.tuples(DISTANCES, DISTANCES)), max_size=3).map(tuple)
+BETWEEN_PRUNING: st.SearchStrategy[Message] = st.one_of(
+    st.builds(Unsubscribe, SUBSCRIPTIONS, st.none() | CUTS), st.builds(Publish, PUBLICATIONS, HOPS, HOPS)
+)
+
+
+@given(BETWEEN_PRUNING)
+def test_what_brokers_that_prune_say(message: Message) -> None:
+    assert PRUNING.from_neighbour(json.loads(encode(message))) == message
+
+
+@given(BETWEEN_PRUNING)
+def test_a_client_writes_no_cuts_and_no_header(message: Message) -> None:
+    told = PRUNING.from_client(json.loads(encode(message)))
+    if isinstance(message, Unsubscribe):
+        assert told == Unsubscribe(message.subscription)
+    if isinstance(message, Publish):
+        assert told == Publish(message.publication)
+
+
+@given(PACKED)
+def test_brokers_that_prune_do_not_pack(message: Message) -> None:
+    with pytest.raises(Refusal, match="a message of the kind"):
+        PRUNING.from_neighbour(json.loads(encode(message)))
+
+
+S = {"kind": "unsubscribe", "id": "s", "filter": []}
+Q = {"kind": "publish", "id": "q", "of": "a", "attributes": {}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ({**S, "cuts": None}, '"cuts": found null; expected a list'),
+        ({**S, "cuts": {}}, "expected a list"),
+        ({**S, "cuts": ["a"]}, '"cuts": found "a"; expected an advertisement and 2 distances'),
+        ({**S, "cuts": [["a", [1]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["a", [1, 2, 3]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["a", [1, True]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["a", [1, 1.0]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["a", [1, MOST_HOPS + 1]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["a", [1, -MOST_HOPS - 1]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": [["", [1, 2]]]}, "expected a string of 1 to"),
+        ({**S, "cuts": [[1, [1, 2]]]}, "expected an advertisement and 2 distances"),
+        ({**Q, "distance": -1}, '"distance": found -1; expected a whole number from 0 to'),
+        ({**Q, "count": "1"}, '"count": found "1"; expected a whole number from 0 to'),
+        ({**Q, "count": True}, '"count": found true'),
+        ({**Q, "count": None}, '"count": found null'),
+        ({**Q, "distance": MOST_HOPS + 1}, "expected a whole number from 0 to"),
+        ({"kind": "congest"}, "a message of the kind"),
+        ({"kind": "relieve"}, "a message of the kind"),
+    ],
+    ids=lambda value: json.dumps(value)[-40:],
+)
+def test_what_a_neighbour_that_prunes_may_not_say(raw: Body, reason: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        PRUNING.from_neighbour(raw)
+    assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_out_of_bounds_is_not_passed_on() -> None:
+    """A neighbour may send the largest number there is; the next one would refuse what comes after it."""
+    subscription = Subscription(0, "s", STRICT.parse([]))
+    withdrawal = Unsubscribe(subscription, (Cut("a", (-MOST_HOPS - 1, 3)),))
+    assert PRUNING.from_neighbour(json.loads(encode(withdrawal))) == Unsubscribe(
+        subscription, (Cut("a", (-MOST_HOPS, 3)),)
+    )
+    publication = Publication(0, "q", "a", STRICT.event({}))
+    told = PRUNING.from_neighbour(json.loads(encode(Publish(publication, MOST_HOPS + 1, MOST_HOPS + 1))))
+    assert told == Publish(publication, MOST_HOPS, MOST_HOPS)

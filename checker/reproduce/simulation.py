@@ -1,0 +1,207 @@
+"""One run of an experiment: a workload under a policy, simulated, and what experiments ask of it.
+
+`Simulation` says what to run, and can be handed to another process; its `run` gives an `Outcome`, which is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import evolve, field, frozen
+
+from routeproof.checker.memory import collecting_rarely
+from routeproof.checker.reproduce.aftermath import Aftermath
+from routeproof.impl.brokers import make_broker
+from routeproof.impl.costs import SECOND, Costs
+from routeproof.impl.metrics import Metrics, quantile
+from routeproof.impl.plots import Point
+from routeproof.impl.simulator import Congestion, Simulator
+from routeproof.impl.workloads import Recipe
+from routeproof.model.overlay import Node
+
+WINDOWS = 200
+"""Stretches of a run in which delays over time are gathered."""
+
+HOLD = Congestion(high=100, low=10)
+"""000 IV: a congested broker holds withdrawals. It does not say when a broker is congested: assumed."""
+
+
+@frozen
+class Simulation:
+    """`recipe` has been scaled. `name` is for tables and plots. `holds`: congested brokers hold withdrawals.
+
+    `subscription` is the price of one in nanoseconds, where it is not that of Table II.
+    """
+
+    name: str
+    recipe: Recipe
+    policy: str
+    seed: int
+    holds: bool = False
+    subscription: int | None = None
+
+    def run(self) -> Outcome:
+        drawn = self.recipe.workload(self.seed)
+        overlay = drawn.overlay
+        metrics, aftermath = Metrics(overlay.brokers, drawn.look_every, pruning=True), Aftermath()
+        costs = Costs.measured(self.policy)
+        simulator = Simulator(
+            overlay,
+            lambda broker: make_broker(broker, overlay.neighbours(broker), self.policy),
+            costs if self.subscription is None else evolve(costs, subscribe=self.subscription),
+            observers=[metrics, aftermath],
+            congestion=HOLD if self.holds else None,
+        )
+        with collecting_rarely():
+            simulator.play(drawn.operations())
+        return _outcome(metrics, aftermath, drawn.watched)
+
+
+@frozen
+class Delays:
+    """Seconds from publishing to delivery."""
+
+    count: int
+    mean: float
+    p10: float
+    p50: float
+    p90: float
+    most: float
+
+    @classmethod
+    def of(cls, delays: Iterable[int]) -> Delays | None:
+        """Nothing where nothing was delivered."""
+        ordered = sorted(delays)
+        if not ordered:
+            return None
+        p10, p50, p90 = (quantile(ordered, share) / SECOND for share in (0.1, 0.5, 0.9))
+        return cls(len(ordered), sum(ordered) / len(ordered) / SECOND, p10, p50, p90, ordered[-1] / SECOND)
+
+
+@frozen
+class Numbers:
+    """Of one broker, from the first withdrawal on."""
+
+    queue: int
+    """The longest."""
+    table: int
+    """In the end."""
+    uncovered: int
+    """Subscriptions that it sent because of withdrawals, each once a withdrawal."""
+    messages: int
+    """In so many messages."""
+    publications: int
+    """Received from neighbours."""
+    in_vain: int
+    """Of these, with nobody served there or beyond."""
+
+
+@frozen
+class Outcome:
+    """Times are seconds since the first withdrawal."""
+
+    delays: Delays | None
+    """Of what was published from then on."""
+    probes: Delays | None
+    steady: float | None
+    """The mean delay of what was delivered in the last tenth of the run."""
+    watched: tuple[Node, ...]
+    """The brokers that the workload names."""
+    brokers: Mapping[Node, Numbers]
+    rows: tuple[int, ...]
+    """The largest database of each broker that ever had one, at the samples."""
+    delay_over_time: Sequence[Point] = field(repr=False)
+    """The mean of each stretch, at the time of delivery."""
+    queue_over_time: Sequence[Point] = field(repr=False)
+    """The longest queue of a watched broker, at each sample."""
+    mean_queue_over_time: Sequence[Point] = field(repr=False)
+    """Over all brokers; so is the next."""
+    mean_table_over_time: Sequence[Point] = field(repr=False)
+    watched_table_over_time: Sequence[Point] = field(repr=False)
+    """The mean over the watched brokers."""
+
+    @property
+    def queue(self) -> int:
+        """The longest at a watched broker."""
+        return max(self.brokers[broker].queue for broker in self.watched)
+
+    @property
+    def table(self) -> float:
+        """The mean over the watched brokers, in the end."""
+        return self.mean(lambda numbers: numbers.table, self.watched)
+
+    def mean(self, of: Callable[[Numbers], float], brokers: Sequence[Node]) -> float:
+        return sum(of(self.brokers[broker]) for broker in brokers) / len(brokers)
+
+    def in_vain(self, brokers: Iterable[Node]) -> float | None:
+        """The share of publications that came in vain; nothing where none came."""
+        some = [self.brokers[broker] for broker in brokers]
+        publications = sum(numbers.publications for numbers in some)
+        return sum(numbers.in_vain for numbers in some) / publications if publications else None
+
+
+def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]) -> Outcome:
+    since = aftermath.since or 0
+    brokers = metrics.brokers
+    before = sum(time < since for time in metrics.times)
+
+    def over_time(column: str, some: Sequence[Node], take: Callable[[Sequence[int]], float]) -> list[Point]:
+        series = [metrics.series(column, broker)[before:] for broker in some]
+        times = [(time - since) / SECOND for time in metrics.times[before:]]
+        return [(time, take(row)) for time, row in zip(times, zip(*series, strict=True), strict=True)]
+
+    def grown(column: str, broker: Node) -> int:
+        series = metrics.series(column, broker)
+        return series[-1] - (series[before - 1] if before else 0)
+
+    gathered = _gathered(aftermath, since)
+    return Outcome(
+        delays=Delays.of(aftermath.delays),
+        probes=Delays.of(aftermath.probes),
+        steady=_steady(aftermath),
+        watched=tuple(watched),
+        brokers={
+            broker: Numbers(
+                queue=aftermath.queues[broker],
+                table=metrics.last("table")[broker],
+                uncovered=aftermath.uncovered[broker],
+                messages=aftermath.messages[broker],
+                publications=aftermath.publications[broker],
+                in_vain=grown("in_vain", broker),
+            )
+            for broker in brokers
+        },
+        rows=tuple(most for broker in brokers if (most := max(metrics.series("rows", broker)))),
+        delay_over_time=gathered,
+        queue_over_time=over_time("queue", list(watched), max),
+        mean_queue_over_time=over_time("queue", brokers, _mean),
+        mean_table_over_time=over_time("table", brokers, _mean),
+        watched_table_over_time=over_time("table", list(watched), _mean),
+    )
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values)
+
+
+def _steady(aftermath: Aftermath) -> float | None:
+    if not aftermath.delays:
+        return None
+    last = aftermath.delivered_at[-1]
+    begin = last - (last - (aftermath.since or 0)) // 10
+    late = [delay for time, delay in zip(aftermath.delivered_at, aftermath.delays, strict=True) if time >= begin]
+    return _mean(late) / SECOND
+
+
+def _gathered(aftermath: Aftermath, since: int) -> list[Point]:
+    """Means, in the middle of each stretch in which something was delivered."""
+    if not aftermath.delays:
+        return []
+    length = aftermath.delivered_at[-1] + 1 - since
+    windows: dict[int, list[int]] = {}
+    for time, delay in zip(aftermath.delivered_at, aftermath.delays, strict=True):
+        windows.setdefault((time - since) * WINDOWS // length, []).append(delay)
+    return [
+        ((window + 0.5) * length / WINDOWS / SECOND, _mean(delays) / SECOND)
+        for window, delays in sorted(windows.items())
+    ]

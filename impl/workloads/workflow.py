@@ -1,0 +1,189 @@
+"""`workflow`: business processes over four domains, and clients that watch them from time to time (000 V-C).
+
+Every activity subscribes to its own triggers. Somebody who monitors a process subscribes to all of that process, and
+an auditor to everything, for a minute in every ten: when an auditor goes, all of it has to be sent in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush, merge
+from typing import Self
+
+from attrs import evolve, frozen
+
+from routeproof.impl.costs import MILLISECOND, SECOND
+from routeproof.impl.simulator import Operation
+from routeproof.impl.workloads.processes import Flow, Process, Trigger
+from routeproof.impl.workloads.topologies import Regions, domains
+from routeproof.impl.workloads.workload import Ids, Workload, assumed, at_least, by_root, given, settings, stream
+from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.overlay import Node
+
+START = 10 * SECOND
+"""A thousand advertisements are flooded before the first subscription."""
+
+TRIGGER = "trigger"
+
+
+@frozen
+class Workflow:
+    domains: int = given(4, "000 V-C", "domains; their roots, the core, are linked as a chain")
+    brokers: int = given(10, "000 V-C", "brokers of a domain, a tree of three levels")
+    fan_out: int = assumed(3, "of that tree: 1, 3 and 6 brokers on its levels")
+    engines: int = given(6, "000 V-C", "execution engines in a domain, one at each broker of the last level")
+    small: int = given(80, "000 V-C", "processes on one engine")
+    small_activities: int = given(3, "000 V-C", "activities of each of these")
+    medium: int = given(80, "000 V-C", "processes on the engines of one domain")
+    medium_activities: int = given(10, "000 V-C", "activities of each of these")
+    large: int = given(40, "000 V-C", "processes on engines anywhere")
+    large_activities: int = given(26, "000 V-C", "activities of each of these")
+    abreast: int = assumed(3, "the most activities that run in parallel")
+    loops: float = assumed(0.3, "share of processes that have a loop")
+    again: float = assumed(0.3, "how likely a loop is taken, each time")
+    activity_least_ms: int = assumed(100, "the shortest time that an activity takes")
+    activity_most_ms: int = assumed(2_000, "the longest; every time between is as likely")
+    trigger_interval_ms: int = assumed(60_000, "between two instances of a process")
+    monitored: float = given(0.3, "000 V-C", "share of processes that a client monitors all the time")
+    auditors: int = given(4, "000 V-C", "clients that subscribe to all triggers from time to time")
+    audit_ms: int = given(60_000, "000 V-C", "how long, each time")
+    audit_interval_ms: int = given(600_000, "000 V-C", "between the beginnings of two audits by one client")
+    subscription_interval_ms: int = assumed(50, "between two subscriptions")
+    settle_ms: int = assumed(10_000, "from the last subscription to the first instance")
+    run_ms: int = assumed(3_600_000, "from the first instance on; an audit that has begun by then is not ended")
+    look_ms: int = assumed(1_000, "between two samples of the metrics")
+
+    @property
+    def about(self) -> str:
+        many = self.small + self.medium + self.large
+        return (
+            f"{many} processes on {self.domains} x {self.brokers} brokers; {self.auditors} clients audit all of them."
+        )
+
+    @property
+    def flow(self) -> Flow:
+        return Flow(self.abreast, self.loops, self.again, self.activity_least_ms, self.activity_most_ms)
+
+    def scaled(self, scale: float) -> Self:
+        """Fewer processes, and all that is periodic more often: as many triggers and audits' ends in a second."""
+        return evolve(
+            self,
+            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in ("small", "medium", "large")},
+            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in PERIODS},
+        )
+
+    def workload(self, seed: int) -> Workload:
+        there = domains(self.domains, self.brokers, self.fan_out)
+        return Workload(
+            overlay=there.overlay,
+            operations=lambda: _Drawn(self, there, seed).operations(),
+            parameters=settings(self),
+            watched={domain[0]: f"domain {n}" for n, domain in enumerate(there.regions, 1)},
+            look_every=self.look_ms * MILLISECOND,
+        )
+
+
+PERIODS = ("trigger_interval_ms", "audit_ms", "audit_interval_ms", "run_ms")
+
+
+class _Drawn:
+    def __init__(self, recipe: Workflow, there: Regions, seed: int) -> None:
+        self.recipe = recipe
+        self.seed = seed
+        self.ids = Ids()
+        self.engines = [
+            [broker for broker in domain if len(there.overlay.neighbours(broker)) == 1][: recipe.engines]
+            for domain in there.regions
+        ]
+        self.anywhere = [engine for domain in self.engines for engine in domain]
+        self.processes = list(self._processes())
+        self.advertised: dict[tuple[str, Node], Advertisement] = {}
+
+    def operations(self) -> Iterator[Operation]:
+        recipe = self.recipe
+        yield from self._advertise()
+        deployed = self._deployed()
+        for n, (broker, subscription) in enumerate(deployed):
+            time = START + n * recipe.subscription_interval_ms * MILLISECOND
+            yield Operation(time, broker, Subscribe(subscription))
+        first = START + (len(deployed) * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
+        last = first + recipe.run_ms * MILLISECOND
+        yield from merge(self._audit(first, last), self._publish(first, last), key=lambda operation: operation.time)
+
+    def _processes(self) -> Iterator[Process]:
+        recipe, random = self.recipe, stream(self.seed, "processes")
+        for n in range(recipe.small):
+            engine = random.choice(self.anywhere)
+            yield Process.draw(f"small-{n + 1}", recipe.small_activities, [engine], recipe.flow, random)
+        for n in range(recipe.medium):
+            engines = random.choice(self.engines)
+            yield Process.draw(f"medium-{n + 1}", recipe.medium_activities, engines, recipe.flow, random)
+        for n in range(recipe.large):
+            yield Process.draw(f"large-{n + 1}", recipe.large_activities, self.anywhere, recipe.flow, random)
+
+    def _advertise(self) -> Iterator[Operation]:
+        """An engine advertises the triggers of each process that it takes part in."""
+        for process in self.processes:
+            for engine in process.engines:
+                advertisement = self.ids.advertisement(_of(process.name))
+                self.advertised[process.name, engine] = advertisement
+                yield Operation(0, engine, Advertise(advertisement))
+
+    def _deployed(self) -> list[tuple[Node, Subscription]]:
+        """What is subscribed to all the time, in random order: activities, and the clients that monitor a process."""
+        random = stream(self.seed, "deployment")
+        wanted = [
+            (activity.engine, [*_of(process.name), ["activity", "=", activity.number]])
+            for process in self.processes
+            for activity in process.activities
+        ]
+        for process in random.sample(self.processes, round(len(self.processes) * self.recipe.monitored)):
+            wanted.append((random.choice(self.anywhere), _of(process.name)))
+        random.shuffle(wanted)
+        return [(broker, self.ids.subscription(predicates)) for broker, predicates in wanted]
+
+    def _audit(self, first: int, last: int) -> Iterator[Operation]:
+        """Each auditor at a broker of its own choice, and beginning anywhere in the interval."""
+        random = stream(self.seed, "audits")
+        interval = self.recipe.audit_interval_ms * MILLISECOND
+        audits = [
+            (begin, random.choice(self.anywhere))
+            for offset in (random.randrange(interval) for _ in range(self.recipe.auditors))
+            for begin in range(first + offset, last, interval)
+        ]
+        due: list[tuple[int, int, Operation]] = []
+        for n, (begin, broker) in enumerate(sorted(audits)):
+            while due and due[0][0] <= begin:
+                yield heappop(due)[2]
+            audit = self.ids.subscription([["class", "=", TRIGGER]])
+            yield Operation(begin, broker, Subscribe(audit))
+            end = begin + self.recipe.audit_ms * MILLISECOND
+            if end <= last:
+                heappush(due, (end, n, Operation(end, broker, Unsubscribe(audit))))
+        while due:
+            yield heappop(due)[2]
+
+    def _publish(self, first: int, last: int) -> Iterator[Operation]:
+        """Instances of all processes at once; each process begins its first one anywhere in its interval."""
+        random = stream(self.seed, "instances")
+        interval = self.recipe.trigger_interval_ms * MILLISECOND
+        due: list[tuple[int, int, int, Trigger | None]] = []
+        for n in range(len(self.processes)):
+            heappush(due, (first + random.randrange(interval), n, 0, None))
+        number = 0
+        while due and due[0][0] <= last:
+            time, n, _, trigger = heappop(due)
+            process = self.processes[n]
+            if trigger is None:
+                heappush(due, (time + interval, n, 0, None))
+                for each in process.instance(self.recipe.flow, random):
+                    number += 1
+                    heappush(due, (time + each.delay * MILLISECOND, n, number, each))
+                continue
+            advertisement = self.advertised[process.name, trigger.engine]
+            attributes = {"class": TRIGGER, "process": process.name, "activity": trigger.activity}
+            yield Operation(time, trigger.engine, Publish(self.ids.publication(advertisement, attributes)))
+
+
+def _of(process: str) -> list[list[object]]:
+    return [["class", "=", TRIGGER], ["process", "=", process], ["activity", "present"]]

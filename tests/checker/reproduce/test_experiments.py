@@ -1,0 +1,148 @@
+"""Each experiment at a tiny scale: it runs, compares what it says it does, and is the same again with the same seed."""
+
+import math
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from routeproof.checker.reproduce import EXPERIMENTS, fig6_000, fig9_000, table2_000
+from routeproof.checker.reproduce.experiment import Findings
+from routeproof.checker.reproduce.running import run_all
+from routeproof.impl.workloads import parameters
+
+TINY = 1e-4
+
+
+@cache
+def findings(name: str, seed: int = 0, scale: float = TINY) -> Findings:
+    experiment = EXPERIMENTS[name]
+    return experiment.conclude({job.name: job.run() for job in experiment.plan(scale, seed)})
+
+
+def row(name: str, quantity: str, algorithm: str, scale: float = TINY) -> float | None:
+    (found,) = [r for r in findings(name, 0, scale).rows if (r.quantity, r.algorithm) == (quantity, algorithm)]
+    return found.ours
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_gives_rows_and_charts(name: str) -> None:
+    found = findings(name)
+    assert found.rows
+    assert len({(r.quantity, r.algorithm) for r in found.rows}) == len(found.rows), "no row twice"
+    assert any(r.paper is not None and r.ours is not None for r in found.rows)
+    for each in found.rows:
+        assert each.ours is None or (math.isfinite(each.ours) and each.ours >= 0), each
+    assert found.charts
+    for chart in found.charts.values():
+        assert ET.fromstring(chart.svg()).tag.endswith("svg")
+        assert any(series.points for series in chart.series)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_what_is_assumed_is_said(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.assumptions
+    assert experiment.conflicts
+    assert all("\n" not in text for text in (*experiment.assumptions, *experiment.conflicts))
+    jobs = experiment.plan(TINY, 0)
+    assert len({job.name for job in jobs}) == len(jobs)
+    assert all(parameter.source for job in jobs for parameter in parameters(job.recipe))
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "000-table2"])
+def test_the_seed_decides(name: str) -> None:
+    if name in ("000-fig9", "000-fig10", "001-fig10"):
+        again = EXPERIMENTS[name].plan(TINY, 0)
+        assert EXPERIMENTS[name].conclude({job.name: job.run() for job in again}).rows == findings(name).rows
+    recipes = [EXPERIMENTS[name].plan(TINY, seed)[0] for seed in (0, 0, 1)]
+    assert recipes[0] == recipes[1] != recipes[2]
+
+
+def test_nothing_depends_on_the_number_of_workers() -> None:
+    experiments = [EXPERIMENTS[name] for name in ("001-fig10", "000-fig9")]
+    plans = [experiment.plan(TINY, 4) for experiment in experiments]
+    alone, together = ([*run_all(plans, workers)] for workers in (1, 2))
+    assert [list(each) for each in alone] == [list(each) for each in together]
+    rows = [
+        [experiment.conclude(results).rows for experiment, results in zip(experiments, each, strict=True)]
+        for each in (alone, together)
+    ]
+    assert rows[0] == rows[1]
+
+
+def test_a_run_that_fails_says_so_from_another_process() -> None:
+    class Failing:
+        name = "failing"
+        recipe: Any = None
+
+        def run(self) -> None:
+            raise ValueError("on purpose")
+
+    with pytest.raises(ValueError, match="on purpose"):
+        list(run_all([[Failing()]], 1))
+
+
+def drawn_at_full_scale(name: str) -> list[dict[str, Any]]:
+    """The parameters of each run."""
+    return [{p.name: p.value for p in parameters(job.recipe)} for job in EXPERIMENTS[name].plan(1.0, 0)]
+
+
+def test_full_scale_is_the_papers() -> None:
+    assert drawn_at_full_scale("000-fig6")[0]["subscriptions"] == 80_000
+    covered = [run["covered"] for run in drawn_at_full_scale("000-fig7")]
+    assert covered == [5, 5, 333, 333, 667, 667, 1_000, 1_000]
+    withdrawals = [(run["withdrawals"], run["withdrawal_interval_ms"]) for run in drawn_at_full_scale("001-fig8")]
+    assert withdrawals[::2] == [(100, 1_500), (200, 750), (300, 500)]
+    (measured,) = drawn_at_full_scale("000-table2")
+    assert (measured["subscriptions"], measured["withdrawals"]) == (42_000, 0)
+    publishing = measured["lead_ms"] + measured["watch_ms"]
+    assert publishing / measured["publication_interval_ms"] == pytest.approx(200_000, abs=60)
+
+
+# -- what must come out ------------------------------------------------------------------------------------------------
+
+
+def test_pruning_holds_back_what_active_covering_sends() -> None:
+    """At a scale at which something piles up."""
+    scale = 0.01
+    assert (row("000-fig6", "mean delay", "active / incremental", scale) or 0) > 3
+    assert (row("000-fig6", "longest core queue", "active / incremental", scale) or 0) > 3
+    active = [row("000-fig6", f"triggered at {broker}", "active", scale) or 0 for broker in "AE"]
+    pruned = [row("000-fig6", f"triggered at {broker}", "incremental", scale) or 0 for broker in "AE"]
+    assert active[1] > 3 * active[0]
+    assert pruned[1] <= pruned[0] <= active[0]
+
+
+def test_the_name_says_what_the_run_assumes() -> None:
+    plan = {job.name: job for job in fig6_000.plan(TINY, 0)}
+    assert [job.policy for job in plan.values()][:4] == list(fig6_000.ALGORITHMS)
+    assert not plan["incremental, no hold"].holds
+    assert plan["incremental"].holds
+    assert [job.recipe for job in plan.values()][:3] == [plan["incremental"].recipe] * 3, "equal terms"
+
+
+def test_roots_are_those_that_nothing_covers() -> None:
+    (counting,) = [job for job in fig9_000.plan(0.001, 2) if isinstance(job, fig9_000.Counting)]
+    counted = counting.run()
+    _, every = counting._roots()
+    roots = [s for s in every if not any(t.filter.covers(s.filter) for t in every if t.filter != s.filter)]
+    filters = {s.filter for s in roots}
+    assert counted.many == len(filters)
+    covered = sum(root.covers(s.filter) for root in filters for s in every) - len(filters)
+    assert counted.cover == pytest.approx(covered / len(filters))
+
+
+def test_what_is_measured_adds_up() -> None:
+    (measuring,) = table2_000.plan(0.002, 0)
+    spent = measuring.run()
+    assert list(spent) == list(table2_000.POLICIES)
+    for policy, each in spent.items():
+        matching, covering, unsubscription, publication = each.mean
+        assert matching > 0
+        assert covering > 0
+        assert publication > 0
+        assert each.many[0] == each.many[1] > 0
+        assert (unsubscription > 0) == (each.many[2] > 0) == (policy == "active"), "retractions, and nothing else"
+    assert spent["none"].many[0] > spent["active"].many[0], "covering keeps subscriptions from core brokers"

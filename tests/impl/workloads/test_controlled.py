@@ -1,0 +1,70 @@
+"""The controlled scenario of 000."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice, pairwise
+
+import pytest
+
+from routeproof.impl.costs import MILLISECOND
+from routeproof.impl.simulator import Operation
+from routeproof.impl.workloads.controlled import Controlled
+from routeproof.impl.workloads.topologies import core_chain
+from routeproof.model.messages import Publish, Subscription, Unsubscribe
+from tests.impl.workloads.reading import by_class, published, subscribed
+
+
+def families(operations: Sequence[Operation]) -> dict[str, list[Subscription]]:
+    """By class, roots first."""
+    found = by_class(operations)
+    return {family: sorted(members, key=lambda s: _covered(s, members)) for family, members in found.items()}
+
+
+def _covered(one: Subscription, members: Sequence[Subscription]) -> int:
+    return -sum(one.filter.covers(other.filter) for other in members)
+
+
+def test_a_root_covers_its_family_and_nobody_else_covers_anybody() -> None:
+    recipe = Controlled().scaled(0.004)
+    found = families(list(recipe.workload(0).operations()))
+    assert len(found) == recipe.families
+    assert sum(len(members) for members in found.values()) == recipe.subscriptions
+    for root, *covered in found.values():
+        assert recipe.covered - 1 <= len(covered) <= 2 * recipe.covered
+        assert all(root.filter.covers(each.filter) for each in covered)
+        assert not any(a.filter.covers(b.filter) for a in covered for b in covered if a is not b)
+
+
+def test_roots_are_withdrawn_and_only_they() -> None:
+    recipe = Controlled().scaled(0.05)
+    operations = list(recipe.workload(0).operations())
+    withdrawn = [o for o in operations if isinstance(o.message, Unsubscribe)]
+    roots = {members[0].id for members in families(operations).values()}
+    ids = {o.message.subscription.id for o in withdrawn if isinstance(o.message, Unsubscribe)}
+    assert len(withdrawn) == len(ids) == recipe.withdrawals > 3
+    assert ids <= roots
+    assert {b.time - a.time for a, b in pairwise(withdrawn)} == {500 * MILLISECOND}
+
+
+def test_publications_come_at_their_interval_and_match_a_few() -> None:
+    recipe = Controlled().scaled(0.01)
+    operations = list(recipe.workload(0).operations())
+    times = [o.time for o in operations if isinstance(o.message, Publish)]
+    assert {b - a for a, b in pairwise(times)} == {10 * MILLISECOND}
+    found = families(operations)
+    events = [p.event for _, p in islice(published(operations), 600)]
+    matched = [
+        sum(s.filter.matches(event) for s in found[str(dict(event.pairs)["class"])])
+        for event in events
+        if not isinstance(event, int)
+    ]
+    assert sum(matched) / len(matched) == pytest.approx(1 + recipe.matching, rel=0.1)
+    assert {b for b, _ in published(operations)} == set(core_chain(49, 15).publishers)
+
+
+def test_homes_are_uniform_over_the_other_edges() -> None:
+    homes = Counter(b for b, _ in subscribed(Controlled().scaled(0.1).workload(0).operations()))
+    assert set(homes) == set(core_chain(49, 15).subscribers)
+    mean = sum(homes.values()) / len(homes)
+    assert all(abs(n - mean) < 5 * math.sqrt(mean) for n in homes.values())

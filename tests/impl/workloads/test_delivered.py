@@ -1,0 +1,92 @@
+"""The reference brokers, under every policy, deliver what the clients of a workload are owed."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from routeproof.impl.brokers import SPOKEN, make_broker
+from routeproof.impl.costs import MILLISECOND, Costs
+from routeproof.impl.simulator import Congestion, Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.workloads import WORKLOADS, Workload, workload
+from routeproof.model.messages import (
+    Advertise,
+    Deliver,
+    Message,
+    Publish,
+    Signal,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.pruning_parameters import PRUNING
+
+
+class Deliveries(Observer):
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[str, str]] = Counter()
+
+    def handled(
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
+    ) -> None:
+        for to, sent in sends:
+            if to == LOCAL:
+                assert isinstance(sent, Deliver)
+                assert sent.subscription.filter.matches(sent.publication.event)
+                self.pairs[sent.publication.id, sent.subscription.id] += 1
+
+
+def phases(operations: Sequence[Operation]) -> list[list[Operation]]:
+    """Advertisements; subscriptions; withdrawals and what comes with them; publications."""
+    first = next(o.time for o in operations if isinstance(o.message, Publish))
+    control = [o for o in operations if not isinstance(o.message, Publish)]
+    return [
+        [o for o in control if isinstance(o.message, Advertise)],
+        [o for o in control if not isinstance(o.message, Advertise) and o.time < first],
+        [o for o in operations if isinstance(o.message, Publish)][::2],
+        [o for o in control if not isinstance(o.message, Advertise) and o.time >= first],
+        [o for o in operations if isinstance(o.message, Publish)][1::2],
+    ]
+
+
+def played(drawn: Workload, policy: str, network: Network) -> Deliveries:
+    """Each phase begins when nothing of the one before is under way."""
+    deliveries = Deliveries()
+    simulator = Simulator(
+        drawn.overlay,
+        lambda broker: make_broker(broker, drawn.overlay.neighbours(broker), policy),
+        Costs.measured(policy),
+        network,
+        [deliveries],
+        Congestion(high=2, low=1) if policy in PRUNING else None,
+    )
+    for phase in phases(list(drawn.operations())):
+        simulator.play(phase)
+    return deliveries
+
+
+def owed(drawn: Workload) -> set[tuple[str, str]]:
+    """By definition: whoever is subscribed while it is published."""
+    pairs: set[tuple[str, str]] = set()
+    active: dict[str, Subscription] = {}
+    for phase in phases(list(drawn.operations())):
+        for _, _, message in phase:
+            match message:
+                case Subscribe(s):
+                    active[s.id] = s
+                case Unsubscribe(s):
+                    del active[s.id]
+                case Publish(p):
+                    pairs |= {(p.id, s.id) for s in active.values() if s.filter.matches(p.event)}
+    return pairs
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_policy_delivers_what_is_owed_and_nothing_twice(name: str) -> None:
+    drawn = workload(name, 0.001, 5)
+    expected = Counter(owed(drawn))
+    assert expected
+    for policy in SPOKEN:
+        network = Network(jitter=20 * MILLISECOND, capacity=5, seed=1) if policy == "packing" else Network()
+        assert played(drawn, policy, network).pairs == expected, policy
