@@ -30,6 +30,8 @@ class Examination:
     cases: Callable[[], Iterable[Case]]
     both: bool = True
     """Whether the question has two answers in these cases."""
+    says: str = "the model"
+    """Whose answer it is."""
 
 
 @frozen
@@ -56,7 +58,7 @@ def examine(examination: Examination) -> Settled:
         for case in examination.cases():
             count += 1
             if case.found != case.expected:
-                return settled("refuted", f"the model says {_said(case.found)}", case.about())
+                return settled("refuted", f"{examination.says} says {_said(case.found)}", case.about())
             seen.add(case.expected)
     except FilterError as error:  # no case asks for what must be refused, but as a question
         return settled("refuted", "the model refuses what there is", {"it says": str(error)})

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from routeproof.checker.prove.examine import CodeTheorem, Examination, examine
+from routeproof.checker.prove.induction import settle_inductive
 from routeproof.checker.prove.outcome import VERDICTS, Judged, Settled, Verdict
 from routeproof.checker.prove.solve import settle
+from routeproof.spec.theory.invariants_obligations import Inductive
 from routeproof.spec.theory.theorem import Obligation, Theorem
 
 AnyTheorem: TypeAlias = Theorem | CodeTheorem
@@ -29,7 +31,9 @@ def judge(
 
 
 def settle_one(obligation: Obligation | Examination, rlimit: int | None) -> Settled:
-    return examine(obligation) if isinstance(obligation, Examination) else settle(obligation, rlimit)
+    if isinstance(obligation, Examination):
+        return examine(obligation)
+    return settle_inductive(obligation, rlimit) if isinstance(obligation, Inductive) else settle(obligation, rlimit)
 
 
 def _verdict(theorem: AnyTheorem, settled: Iterable[Settled]) -> tuple[Verdict, str]:

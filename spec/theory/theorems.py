@@ -1,11 +1,14 @@
-"""The theorems about filters, in the order in which they are reported."""
+"""The theorems, in the order in which they are reported: about filters, then about routing."""
 
 from __future__ import annotations
 
 from routeproof.spec.theory import attributes, pairs, types
 from routeproof.spec.theory.event_sets import event_sets
+from routeproof.spec.theory.invariants_theorems import ROUTING_THEOREMS
 from routeproof.spec.theory.pairs import ordered, unordered
 from routeproof.spec.theory.predicates import BOOLEAN_FORMS, INTEGER, NUMBER_FORMS, PRESENT, STRING_FORMS
+from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.pruning_theorems import PRUNING_THEOREMS
 from routeproof.spec.theory.short_words import ShortWords
 from routeproof.spec.theory.theorem import Theorem
 from routeproof.spec.theory.undecided import decided
@@ -138,4 +141,6 @@ _ROWS = (
     ),
 )
 
-THEOREMS: dict[str, Theorem] = {theorem.id: theorem for theorem in _ROWS}
+THEOREMS: dict[str, Theorem] = {
+    theorem.id: theorem for theorem in (*_ROWS, *ROUTING_THEOREMS, *PROPAGATION_THEOREMS, *PRUNING_THEOREMS)
+}

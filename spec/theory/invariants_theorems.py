@@ -1,0 +1,190 @@
+"""The theorems about routing: its invariants, and the safety properties that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from routeproof.spec.theory import (
+    delivery,
+    invariants_advertisements,
+    invariants_policies,
+    invariants_publications,
+    invariants_subscriptions,
+    invariants_when_quiet,
+)
+from routeproof.spec.theory.invariants import Book
+from routeproof.spec.theory.invariants_obligations import Induction, Inductive
+from routeproof.spec.theory.invariants_policies import keep_their_promises
+from routeproof.spec.theory.invariants_quiet_states import quiet_states
+from routeproof.spec.theory.routing import POLICIES
+from routeproof.spec.theory.settling import FINITELY_MANY
+from routeproof.spec.theory.theorem import Theorem
+from routeproof.spec.theory.trees import FINITE, TREE
+
+SUBSCRIPTIONS = invariants_subscriptions.BOOK
+ADVERTISEMENTS = invariants_advertisements.BOOK
+PUBLICATIONS = invariants_publications.BOOK
+DELIVERY = delivery.BOOK
+CONSEQUENCES = invariants_when_quiet.BOOK
+ROUTING = SUBSCRIPTIONS | ADVERTISEMENTS | PUBLICATIONS | DELIVERY | CONSEQUENCES
+
+OWN = {"none": invariants_policies.NONE, "active": invariants_policies.ACTIVE, "lazy": Book()}
+"""What is true of one policy only."""
+
+FAITHFUL = "links are reliable and FIFO, brokers do not forget"
+ONCE = "a client does each thing at most once, under an id of its own"
+WORLD = (TREE, FAITHFUL, ONCE)
+PROMISES = "the policy keeps its promises (theorem PoliciesKeepPromises)"
+STEPS = "the facts about a step (theorem StepFacts)"
+ROADS = "where paths lead (theorem Roads)"
+
+
+@cache
+def routing() -> Induction:
+    """Under any policy that keeps its promises."""
+    return Induction(ROUTING)
+
+
+@cache
+def routing_under(policy: str) -> Induction:
+    return Induction(ROUTING | OWN[policy] | quiet_states(policy), policy)
+
+
+def _holds(book: Book) -> list[Inductive]:
+    return list(routing().of_conjuncts(book.conjuncts))
+
+
+def _follows(*names: str) -> list[Inductive]:
+    return list(routing().of_lemmas(names))
+
+
+def _under(policy: str) -> list[Inductive]:
+    return list(routing_under(policy).of_conjuncts(OWN[policy].conjuncts))
+
+
+def _quiet_states() -> Iterator[Inductive]:
+    for policy in POLICIES:
+        yield from routing_under(policy).of_lemmas(quiet_states(policy).lemmas)
+
+
+QUIET_LEMMAS = tuple(name for name in CONSEQUENCES.lemmas if name.endswith("when quiet") or name == "covered as sent")
+
+ROUTING_THEOREMS = (
+    Theorem(
+        "Roads",
+        ("RTE-1",),
+        "Paths go on, lead back, and go the same way to everything that lies ahead.",
+        lambda: list(routing().of_roads()),
+        (TREE,),
+    ),
+    Theorem(
+        "PoliciesKeepPromises",
+        ("RTE-3", "COV-1", "COV-2", "COV-3", "COV-4", "COV-6", "COV-10"),
+        "Under none, active and lazy, only candidates are wanted, and something that covers each candidate.",
+        keep_their_promises,
+        (FINITELY_MANY,),
+    ),
+    Theorem(
+        "StepFacts",
+        ("COV-8", "RTE-6"),
+        "In every step only neighbours are told, of all that changes, and none is without both the old and the new.",
+        lambda: list(routing().of_facts()),
+        (*WORLD, PROMISES),
+    ),
+    Theorem(
+        "SubscriptionInvariants",
+        ("RTE-3", "RTE-4", "RTE-6", "RTE-7", "COV-2", "COV-8"),
+        "Always: everything about s moves away from its home, and what a link does not agree on is on its way.",
+        lambda: _holds(SUBSCRIPTIONS),
+        (*WORLD, ROADS, STEPS, PROMISES),
+    ),
+    Theorem(
+        "AdvertisementInvariants",
+        ("RTE-2", "RTE-7", "RTE-8"),
+        "Always: an advertisement is flooded away from its origin once and forgotten once, in that order.",
+        lambda: _holds(ADVERTISEMENTS),
+        (*WORLD, ROADS, STEPS),
+    ),
+    Theorem(
+        "PublicationInvariants",
+        ("RTE-5",),
+        "Always: a publication moves away from its source, and no broker handles it twice.",
+        lambda: _holds(PUBLICATIONS),
+        (*WORLD, ROADS, STEPS),
+    ),
+    Theorem(
+        "QuietLemmas",
+        ("RTE-2", "RTE-3", "COV-2"),
+        "Where it is quiet, what is advertised is known everywhere, and coverers lie on every path to it.",
+        lambda: _follows(*QUIET_LEMMAS),
+        (FINITE, ROADS),
+    ),
+    Theorem(
+        "DeliveryInvariants",
+        ("RTE-5", "RTE-7", "COV-8"),
+        "Always: what is owed has a copy ahead, and ahead of it something that covers what it is owed to.",
+        lambda: _holds(DELIVERY),
+        (*WORLD, FINITE, ROADS, STEPS, PROMISES, "what holds where it is quiet (theorem QuietLemmas)"),
+    ),
+    Theorem(
+        "NoLostDelivery",
+        ("RTE-5", "COV-8"),
+        "At every moment, what is owed is delivered by the time that no copy of it is left.",
+        lambda: _follows("no lost delivery"),
+        (FINITE, "DeliveryInvariants"),
+    ),
+    Theorem(
+        "NoDuplicate",
+        ("RTE-5",),
+        "At every moment, nothing was delivered twice for one subscription; and every delivery matches (Precise).",
+        lambda: _follows("delivered once", "delivered where it matches"),
+        ("PublicationInvariants",),
+    ),
+    Theorem(
+        "Agreement",
+        ("RTE-3", "RTE-6", "COV-8"),
+        "Where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
+        lambda: _follows("agreement"),
+        ("SubscriptionInvariants",),
+    ),
+    Theorem(
+        "NoResidue",
+        ("RTE-6", "RTE-7"),
+        "Where it is quiet, no broker has a subscription or an advertisement that is not active.",
+        lambda: _follows("no residue of subscriptions", "no residue of advertisements"),
+        (FINITE, "SubscriptionInvariants", "AdvertisementInvariants"),
+    ),
+    Theorem(
+        "NoStray",
+        ("RTE-7",),
+        "At every moment, what was sent intersects an advertisement that came from there.",
+        lambda: _follows("no stray"),
+        ("SubscriptionInvariants",),
+    ),
+    Theorem(
+        "SimplePaths",
+        ("RTE-1", "RTE-2", "RTE-3"),
+        "At every moment, last hops lead to the home of s, or of a, and never back: along a simple path.",
+        lambda: _follows("last hops lead home", "last hops lead to origin"),
+        (TREE, "SubscriptionInvariants", "AdvertisementInvariants"),
+    ),
+    Theorem(
+        "Compact",
+        ("COV-2", "COV-4", "COV-10"),
+        "Under active, where it is quiet, of two subscriptions from one neighbour neither covers the other.",
+        lambda: [*_under("active"), *routing_under("active").of_lemmas(["compact"])],
+        (*WORLD, "SubscriptionInvariants"),
+    ),
+    Theorem(
+        "Settled",
+        ("RTE-3", "COV-6"),
+        "Under each policy, quiet states are as Properties 1 to 3 take for granted: settled, flooded, nothing stale.",
+        lambda: [*_under("none"), *_quiet_states()],
+        (*WORLD, FINITE, "SubscriptionInvariants", "AdvertisementInvariants", "Compact"),
+    ),
+)
+
+
+def obligations_of(theorem: Theorem) -> Sequence[Inductive]:
+    return [each for each in theorem.obligations() if isinstance(each, Inductive)]

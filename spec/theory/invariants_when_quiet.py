@@ -1,0 +1,211 @@
+"""What follows from the invariants where no control message is queued, by induction along a path.
+
+A lemma speaks of one moment. Each path induction is an instance of the schema in `trees`, for a relation that is
+named here.
+"""
+
+from __future__ import annotations
+
+from routeproof.spec.theory.invariants import Book, Moment
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.readings import ADV, BROKER, ITEM, PUB, SUB, Term
+from routeproof.spec.theory.trees import path_induction
+
+BOOK = Book()
+lemma = BOOK.lemma
+
+
+def _heard(m: Moment, a: Term, b: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: m.ghosts.heard(z, a), m.origin(a), b)
+
+
+@lemma(ADV, BROKER, needs="quiet_is_without_control origin_heard heard_or_queued", induction=_heard)
+def heard_everywhere_when_quiet(m: Moment, a: Term, b: Term) -> Truth:
+    """When it is quiet, every broker has heard of what was advertised."""
+    return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advertised(a)), m.ghosts.heard(b, a))
+
+
+def _known(m: Moment, a: Term, b: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: m.knows(z, a), m.origin(a), b)
+
+
+@lemma(
+    ADV,
+    BROKER,
+    needs="heard_everywhere_when_quiet origin_knows_what_is_active forgotten_inward",
+    induction=_known,
+)
+def known_everywhere_when_quiet(m: Moment, a: Term, b: Term) -> Truth:
+    """When it is quiet, every broker knows what is advertised."""
+    return m.logic.implies(m.logic.all_of(m.is_quiet(), m.is_advertised(a)), m.knows(b, a))
+
+
+def _has_cover(m: Moment, s: Term, x: Term) -> Truth:
+    """x has something that covers s, from the side of the home of s."""
+    here = m.toward(x, m.home(s))
+    return m.logic.some((SUB,), lambda t: m.logic.all_of(m.facts.covers(t, s), m.state.subs(x, t, here)))
+
+
+def _covered(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: _has_cover(m, s, z), m.home(s), x)
+
+
+@lemma(
+    SUB,
+    ADV,
+    BROKER,
+    needs="known_everywhere_when_quiet home_has_what_is_active candidate_is_covered agreement",
+    induction=_covered,
+)
+def cover_on_the_path_when_quiet(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    """When it is quiet, every broker between two that overlap has something that covers s, from the side of s."""
+    logic = m.logic
+    return logic.implies(
+        logic.all_of(
+            m.is_quiet(),
+            m.is_active(s),
+            m.is_advertised(a),
+            m.facts.overlaps(a, s),
+            m.tree.between(m.home(s), x, m.origin(a)),
+        ),
+        lambda: _has_cover(m, s, x),
+    )
+
+
+def _pair(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    return m.logic.all_of(
+        m.is_quiet(), m.is_active(s), m.is_advertised(a), m.facts.overlaps(a, s), m.is_between(s, x, a)
+    )
+
+
+@lemma(SUB, ADV, BROKER, needs="cover_on_the_path_when_quiet")
+def covered_everywhere_when_quiet(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    """When it is quiet, the next broker toward the origin has from x something that covers s."""
+    logic, y = m.logic, m.toward(x, m.origin(a))
+    return logic.implies(
+        _pair(m, s, a, x),
+        lambda: logic.some((SUB,), lambda t: logic.all_of(m.facts.covers(t, s), m.state.subs(y, t, x))),
+    )
+
+
+@lemma(SUB, ADV, BROKER, ITEM, needs="covered_everywhere_when_quiet quiet_is_without_control has_or_is_told")
+def covered_for_good_when_quiet(m: Moment, s: Term, a: Term, x: Term, i: Term) -> Truth:
+    """When it is quiet, the same once any of the publications that are queued there has been handled."""
+    logic, y = m.logic, m.toward(x, m.origin(a))
+    return logic.implies(
+        logic.all_of(_pair(m, s, a, x), m.state.on(i, x, y)),
+        lambda: logic.some((SUB,), lambda t: logic.all_of(m.facts.covers(t, s), m.ghosts.told(i, t))),
+    )
+
+
+@lemma(
+    SUB,
+    ADV,
+    BROKER,
+    needs="covered_now candidate_is_covered home_has_what_is_active came_from_home pledged_is_heard forgotten_inward",
+)
+def covered_as_sent(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    """Where x knows a that is pledged to s, x has sent toward the origin something that covers s: at every moment."""
+    logic, y = m.logic, m.toward(x, m.origin(a))
+    return logic.implies(
+        logic.all_of(m.ghosts.pledged(s, a), m.is_between(s, x, a), m.knows(x, a)),
+        lambda: logic.some((SUB,), lambda t: logic.all_of(m.facts.covers(t, s), m.state.sent(x, y, t))),
+    )
+
+
+# -- the safety properties -----------------------------------------------------------------------------------------
+
+
+@lemma(BROKER, SUB, BROKER, needs="came_from_home")
+def last_hops_lead_home(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+    """A last hop is the next broker on the way home, and the way does not come back: the hops are a simple path."""
+    logic, between, home = m.logic, m.tree.between, m.home(s)
+    return logic.implies(
+        logic.all_of(m.state.subs(b, s, x), logic.apart(x, b)),
+        lambda: logic.all_of(m.tree.link(b, x), between(b, x, home), logic.no(between(x, b, home))),
+    )
+
+
+@lemma(BROKER, ADV, BROKER, needs="adv_came_from_origin")
+def last_hops_lead_to_origin(m: Moment, b: Term, a: Term, x: Term) -> Truth:
+    """The same of advertisements and their origins."""
+    logic, between, root = m.logic, m.tree.between, m.origin(a)
+    return logic.implies(
+        logic.all_of(m.state.advs(b, a, x), logic.apart(x, b)),
+        lambda: logic.all_of(m.tree.link(b, x), between(b, x, root), logic.no(between(x, b, root))),
+    )
+
+
+@lemma(BROKER, BROKER, SUB, needs="quiet_is_without_control has_or_will_be_told")
+def agreement(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+    """When it is quiet, s is in sent_x[y] exactly where subs_y[s] = x."""
+    return m.logic.implies(
+        m.logic.all_of(m.is_quiet(), m.tree.link(x, y)),
+        lambda: m.logic.iff(m.state.sent(x, y, s), m.state.subs(y, s, x)),
+    )
+
+
+@lemma(BROKER, BROKER, SUB, needs="sent_is_candidate")
+def no_stray(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+    """What was sent intersects an advertisement from there: at every moment, quiet or not."""
+    logic = m.logic
+    return logic.implies(
+        m.state.sent(x, y, s),
+        lambda: logic.some((ADV,), lambda a: logic.all_of(m.state.advs(x, a, y), m.facts.overlaps(a, s))),
+    )
+
+
+def _has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: m.state.subs(z, s, m.toward(z, m.home(s))), b, m.home(s))
+
+
+@lemma(
+    BROKER,
+    SUB,
+    BROKER,
+    needs="agreement came_from_home sent_is_candidate home_has_what_is_active",
+    induction=_has_back,
+)
+def no_residue_of_subscriptions(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+    """When it is quiet, nobody has a subscription that is not active."""
+    return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.subs(b, s, x)), m.is_active(s))
+
+
+def _known_back(m: Moment, b: Term, a: Term, x: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: m.knows(z, a), b, m.origin(a))
+
+
+@lemma(
+    BROKER,
+    ADV,
+    BROKER,
+    needs="adv_came_from_origin quiet_is_without_control heard_inward forgotten_or_queued origin_knows_what_is_active",
+    induction=_known_back,
+)
+def no_residue_of_advertisements(m: Moment, b: Term, a: Term, x: Term) -> Truth:
+    """When it is quiet, nobody has an advertisement that is not active."""
+    return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advs(b, a, x)), m.is_advertised(a))
+
+
+def _handled_on(m: Moment, p: Term, s: Term) -> Truth:
+    return path_induction(m.logic, m.tree, lambda z: m.ghosts.handled(z, p), m.source(p), m.home(s))
+
+
+@lemma(PUB, SUB, needs="owed_was_pledged copy_ahead owed_is_delivered_at_home", induction=_handled_on)
+def no_lost_delivery(m: Moment, p: Term, s: Term) -> Truth:
+    """What is owed is delivered by the time that no copy of it is left."""
+    logic = m.logic
+    gone = logic.every((ITEM, BROKER, BROKER), lambda i, x, y: logic.no(m.queued("pub", i, x, y, p)))
+    return logic.implies(logic.all_of(m.state.owed(p, s), gone), m.state.delivered(p, s))
+
+
+@lemma(needs="no_duplicate")
+def delivered_once(m: Moment) -> Truth:
+    """Nothing was delivered twice for one subscription."""
+    return m.logic.no(m.state.duplicate())
+
+
+@lemma(PUB, SUB, needs="precise")
+def delivered_where_it_matches(m: Moment, p: Term, s: Term) -> Truth:
+    """Every delivery matches."""
+    return m.logic.implies(m.state.delivered(p, s), m.facts.matches(p, s))

@@ -1,0 +1,140 @@
+"""That finiteness is needed: endless worlds in which all other hypotheses are met, and a property fails.
+
+Brokers, or subscriptions, are the integers, and Z3 does the arithmetic. No run leads there, since every world is
+finite; but it is what the proofs take for granted beyond the first order.
+"""
+
+from __future__ import annotations
+
+import attrs
+import z3
+
+from routeproof.model.overlay import Overlay
+from routeproof.spec.theory.grafting import property_2
+from routeproof.spec.theory.logic import all_of, formula
+from routeproof.spec.theory.needed import stated
+from routeproof.spec.theory.proof import Build
+from routeproof.spec.theory.propagation import property_1
+from routeproof.spec.theory.quiet import Scene
+from routeproof.spec.theory.readings import ADV, BROKER, SUB, Symbolic, Term
+from routeproof.spec.theory.settling import FINITELY_MANY
+from routeproof.spec.theory.signature import Facts, State
+from routeproof.spec.theory.theorem import Obligation
+from routeproof.spec.theory.trees import FINITE, Tree, of_overlay
+
+
+def endless_line() -> Obligation:
+    """Nobody subscribes, and s comes from afar to the one advertisement, at 0."""
+    logic = Symbolic({BROKER: z3.IntSort()})
+
+    def toward(x: Term, z: Term) -> Term:
+        return z3.If(z > x, x + 1, z3.If(z < x, x - 1, x))
+
+    def median(x: Term, y: Term, z: Term) -> Term:
+        low, high = z3.If(x < y, x, y), z3.If(x < y, y, x)
+        return z3.If(z < low, low, z3.If(z > high, high, z))
+
+    tree = Tree(
+        lambda x, y, z: z3.Or(z3.And(x <= y, y <= z), z3.And(z <= y, y <= x)),
+        lambda x, y: z3.Or(x == y + 1, y == x + 1),
+        toward,
+        median,
+    )
+    facts = _facts(tree, home_of_sub=lambda s: z3.IntVal(0), home_of_adv=lambda a: z3.IntVal(0), covers=_yes)
+    state = _state(
+        advs=lambda x, a, f: f == toward(x, z3.IntVal(0)),
+        advertised=_yes,
+        subs=lambda x, s, f: z3.And(x <= 0, f == x - 1),
+        sent=lambda x, y, s: z3.And(y <= 0, x == y - 1),
+    )
+    scene = Scene(logic, tree, facts, state, "none")
+    s = logic.constant("s", SUB)
+    broken = stated(property_1, "Property 1")(scene).at(z3.IntVal(0), s, z3.IntVal(-1))
+    return _obligation("without a finite overlay: s comes from afar, from nobody", scene, property_1, FINITE, broken)
+
+
+def ever_wider() -> Obligation:
+    """At the broker of a there are subscriptions 1, 2, 3 and so on, each wider than the one before, so none is sent."""
+    overlay = Overlay.of([(1, 2), (1, 3)])
+    sort, names = z3.EnumSort("Place", ["hub", "left", "right"])
+    term = dict(zip(overlay.brokers, names, strict=True))
+    real = of_overlay(overlay)
+
+    def found(*given: Term) -> Term:
+        """A value of the real tree, by cases."""
+        function, *terms = given
+
+        def value(chosen: tuple[int, ...]) -> Term:
+            if len(chosen) == len(terms):
+                answer = function(*chosen)
+                return z3.BoolVal(answer) if isinstance(answer, bool) else term[answer]
+            x = terms[len(chosen)]
+            first, second, third = (value((*chosen, broker)) for broker in overlay.brokers)
+            return z3.If(x == term[1], first, z3.If(x == term[2], second, third))
+
+        return value(())
+
+    adv_sort, (left, _) = z3.EnumSort("Advertisement", ["a", "b"])
+    logic = Symbolic({BROKER: sort, SUB: z3.IntSort(), ADV: adv_sort})
+    tree = Tree(
+        lambda x, y, z: found(real.between, x, y, z),
+        lambda x, y: found(real.link, x, y),
+        lambda x, z: found(real.toward, x, z),
+        lambda x, y, z: found(real.median, x, y, z),
+    )
+
+    def source(a: Term) -> Term:
+        return z3.If(a == left, term[2], term[3])
+
+    facts = _facts(
+        tree,
+        home_of_sub=lambda s: z3.If(s == 0, term[1], term[2]),
+        home_of_adv=source,
+        covers=lambda t, s: t >= s,
+        lower=lambda s, t: s < t,
+    )
+    state = _state(
+        advs=lambda x, a, f: f == tree.toward(x, source(a)),
+        advertised=_yes,
+        subscribed=lambda s: s >= 0,
+        subs=lambda x, s, f: z3.Or(z3.And(s == 0, f == term[1]), z3.And(s > 0, x == term[2], f == term[2])),
+        sent=lambda x, y, s: z3.And(s == 0, x == term[1], y != term[1]),
+    )
+    scene = Scene(logic, tree, facts, state, "active")
+    zero, first = z3.IntVal(0), z3.IntVal(1)
+    broken = stated(property_2, "Property 2, a path")(scene).at(term[1], term[2], term[3], zero, first)
+    return _obligation(
+        "a path, without finitely many subscriptions: each quenches the one before",
+        scene,
+        property_2,
+        FINITELY_MANY,
+        broken,
+    )
+
+
+def _yes(*terms: Term) -> z3.BoolRef:
+    return z3.BoolVal(True)
+
+
+def _no(*terms: Term) -> z3.BoolRef:
+    return z3.BoolVal(False)
+
+
+def _facts(tree: Tree, **given: object) -> Facts:
+    rest = {each.name: _no for each in attrs.fields(Facts)}
+    return Facts(**{**rest, "link": tree.link, "overlaps": _yes, **given})  # type: ignore[arg-type]  # by name
+
+
+def _state(**given: object) -> State:
+    return State(**{**{each.name: _no for each in attrs.fields(State)}, **given})  # type: ignore[arg-type]  # by name
+
+
+def _obligation(name: str, scene: Scene, build: Build, hypothesis: str, broken: object) -> Obligation:
+    proof = build(scene)
+    others = set(proof.hypotheses()) - {hypothesis}
+    met = [clause.at(*proof.terms(clause)) for clause in proof.taken if proof.rests_on(clause) <= others]
+    return Obligation(
+        name,
+        z3.And(formula(all_of(*met)), z3.Not(broken)),
+        guards={"the hypotheses are there": z3.BoolVal(len(others) > 5)},
+    )

@@ -1,0 +1,85 @@
+"""Pruning as a relation: the routing core's handler, in which more may be wanted than the candidates.
+
+Whatever decides how far a withdrawal goes, what a broker retains for a neighbour is what it has sent there without
+having it from elsewhere any more. So the relation knows no distances, thresholds or statistics, and no table beside
+those of the core: where a withdrawal ends, what was sent is what is wanted. Each decision that Algorithm 1 can make,
+under any reading of its parameters, is a case of it, but for those that break a promise (`sends`, `remembers`).
+
+Brokers are not congested here (PRN-6): nobody holds a withdrawal.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from routeproof.spec.theory.invariants_steps import promises
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.readings import ADV, Clause, Relation, Term
+from routeproof.spec.theory.routing import Change, Handler
+
+WANTED = ("RTE-3", "COV-1", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13")
+"""The rules that say what is wanted, under any reading. PRN-12 only ever takes away what may go, and is a case too."""
+
+ELIGIBLE = "what is wanted is a candidate, or was sent and is drawn"
+
+
+class Pruning(Handler):
+    """A broker that may retain what it has sent: nobody says what it wants, but for the two promises."""
+
+    def eligible(self, u: Term, s: Term) -> Truth:
+        """PRN-9, PRN-13: a candidate, or what was sent already (PRN-7) while something from u draws it (PRN-11)."""
+        return self.logic.any_of(
+            self.candidate(u, s),
+            lambda: self.logic.all_of(self.before.sent(u, s), lambda: is_drawn(self, u, s)),
+        )
+
+    def wanted_by(self) -> tuple[str, ...]:
+        return WANTED
+
+    def wanted(self, u: Term, s: Term) -> Truth:
+        """PRN-4: where a withdrawal ends, what was sent stays wanted: it is only known by what is sent in the end."""
+        wanted: Truth = self.after.sent(u, s)
+        return wanted
+
+
+def relaxed(broker: Pruning, where: Relation) -> list[Clause]:
+    """The promises of the core, of which the first is weaker here."""
+    only, covered = promises(broker, where)
+    return [evolve(only, name=ELIGIBLE, rules=("RTE-3", "PRN-7", "PRN-9", "PRN-11")), covered]
+
+
+class PruningAnswer(Pruning):
+    """The same, to judge an answer by: what is wanted is read from it, and must keep the promises."""
+
+    def clauses(self, kind: str, subject: Term) -> list[Clause]:
+        change: Change = getattr(self, f"on_{kind}")(subject)
+        return [*super().clauses(kind, subject), *relaxed(self, lambda u: self.is_settled(change, u))]
+
+
+class Retaining(Handler):
+    """The same with what is retained as a table of its own, as in the prose: the core's policies choose from the pool.
+
+    `retained` is what was retained before the message, and what the withdrawal that is handled leaves behind. It is
+    given to the class, as is what may go for another reason: neither is a table of the core.
+    """
+
+    retained: Relation
+    has_reason: Relation
+    """PRN-12: what is retained need not go for want of anything below it."""
+
+    def is_candidate(self, u: Term, s: Term) -> Truth:
+        """RTE-3, of what came from elsewhere."""
+        return super().candidate(u, s)
+
+    def candidate(self, u: Term, s: Term) -> Truth:
+        """PRN-9: the pool; what is retained is in it while something from u draws it (PRN-11)."""
+        return self.logic.any_of(
+            self.is_candidate(u, s),
+            lambda: self.logic.all_of(self.retained(u, s), lambda: is_drawn(self, u, s), lambda: self.has_reason(u, s)),
+        )
+
+
+def is_drawn(broker: Handler, u: Term, s: Term) -> Truth:
+    """PRN-11: an advertisement that came from u intersects it."""
+    logic = broker.logic
+    return logic.some((ADV,), lambda a: logic.all_of(broker.after.advs(a, u), broker.facts.overlaps(a, s)))

@@ -1,0 +1,180 @@
+"""What proofs about quiet states begin with: their hypotheses, and what settling comes to under each policy.
+
+Here the policies differ, and here only: whatever is wanted, a neighbour is told candidates only, and of every candidate
+something that covers it. The latter is where covering needs finitely many subscriptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import field, frozen
+
+from routeproof.spec.theory.finite import is_strict_order, topmost
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.proof import Proof, Use
+from routeproof.spec.theory.quiet import QUIET, Scene, quiet_holds
+from routeproof.spec.theory.readings import ADV, BROKER, PUB, SUB, Clause, Sort, Term
+from routeproof.spec.theory.signature import facts_hold
+from routeproof.spec.theory.trees import FINITE, TREE, path_induction
+from routeproof.spec.theory.ways import Ways, ways_hold
+
+COVERING = "covering is reflexive and transitive, and what covers overlaps what is overlapped (COV-1)"
+IDS = "ids are in a strict order (COV-10); that it is total is not needed"
+MATCHING = "what matches a publication overlaps its advertisement, and what covers it matches it too"
+FINITELY_MANY = "subscriptions are finitely many: of those in question, if any, one is quenched by none of them"
+
+
+@frozen
+class Known:
+    """The hypotheses, taken for granted. After the tree, those on quiet states, in the order of `quiet.QUIET`."""
+
+    ways: Ways
+    agreement: Clause
+    settled: Clause
+    flooded: Clause
+    no_stale_advertisement: Clause
+    subscribed: Clause
+    no_stale_subscription: Clause
+    covering: Sequence[Clause] = field(kw_only=True)
+    ids: Sequence[Clause] = field(kw_only=True)
+    matching: Sequence[Clause] = field(kw_only=True)
+
+
+def known_of(proof: Proof, q: Scene) -> Known:
+    ways = ways_hold(q.logic, q.tree)
+    proof.assume(TREE, *ways.every_one())
+    quiet = quiet_holds(q)
+    for name, clause in quiet.items():
+        proof.assume(name, clause)
+    facts = facts_hold(q.logic, q.facts)
+    covering = [each for each in facts if "COV-1" in each.rules and set(each.sorts) <= {SUB, ADV}]
+    ids = [each for each in facts if each.name.startswith("ids") and not each.name.endswith("total")]
+    proof.assume(COVERING, *covering)
+    proof.assume(IDS, *ids)
+    matching = [each for each in facts if PUB in each.sorts and set(each.sorts) <= {SUB, PUB}]
+    proof.assume(MATCHING, *matching)
+    return Known(ways, *(quiet[name] for name in QUIET), covering=covering, ids=ids, matching=matching)
+
+
+# -- what settling comes to --------------------------------------------------------------------------------------------
+
+
+def told_candidates(proof: Proof, q: Scene, known: Known) -> Clause:
+    return proof.lemma(
+        "a neighbour is told candidates only",
+        (BROKER, BROKER, SUB),
+        when=lambda b, u, s: q.logic.all_of(q.tree.link(b, u), q.state.sent(b, u, s)),
+        then=q.candidate,
+        given=lambda b, u, s: [(known.settled, b, u, s)],
+    )
+
+
+def told_coverers(proof: Proof, q: Scene, known: Known) -> Clause:
+    logic = q.logic
+    unquenched = []
+    if q.policy == "active":
+        unquenched = [_unquenched(proof, q, known, q.candidate)]
+    elif q.policy == "lazy":
+        unquenched = [_unquenched(proof, q, known, lambda b, u, s: q.broker(b).fresh(u, s))]
+    return proof.lemma(
+        "of every candidate a neighbour is told something that covers it",
+        (BROKER, BROKER, SUB),
+        when=lambda b, u, s: logic.all_of(q.tree.link(b, u), q.candidate(b, u, s)),
+        then=lambda b, u, s: logic.some((SUB,), lambda t: logic.all_of(q.state.sent(b, u, t), q.facts.covers(t, s))),
+        given=lambda b, u, s: [(known.settled, b, u), *known.covering, *((each, b, u, s) for each in unquenched)],
+    )
+
+
+def _unquenched(proof: Proof, q: Scene, known: Known, among: Callable[[Term, Term, Term], Truth]) -> Clause:
+    """COV-2: below whatever is quenched, something is not."""
+    logic = q.logic
+
+    def quenches(b: Term, u: Term, t: Term, s: Term) -> Truth:
+        return q.broker(b).quenches(u, t, s)
+
+    order = proof.lemma(
+        "quenching is a strict order",
+        (BROKER, BROKER),
+        then=lambda b, u: is_strict_order(logic, SUB, lambda t, s: quenches(b, u, t, s)),
+        given=[*known.covering, *known.ids],
+    )
+
+    def at_or_above(b: Term, u: Term, s: Term, t: Term) -> Truth:
+        return logic.all_of(among(b, u, t), lambda: logic.any_of(logic.equal(t, s), lambda: quenches(b, u, t, s)))
+
+    top = Clause(
+        "one is quenched by none",
+        (BROKER, BROKER, SUB),
+        lambda b, u, s: logic.implies(
+            is_strict_order(logic, SUB, lambda t, s: quenches(b, u, t, s)),
+            lambda: topmost(logic, SUB, lambda t: at_or_above(b, u, s, t), lambda r, t: quenches(b, u, r, t)),
+        ),
+    )
+    proof.assume(FINITELY_MANY, top)
+    return proof.lemma(
+        "what is quenched is covered by what is not",
+        (BROKER, BROKER, SUB),
+        when=among,
+        then=lambda b, u, s: logic.some(
+            (SUB,),
+            lambda t: logic.all_of(q.broker(b).unquenched(u, t, lambda u, t: among(b, u, t)), q.facts.covers(t, s)),
+        ),
+        given=lambda b, u, s: [(top, b, u, s), (order, b, u), *known.covering],
+    )
+
+
+# -- along a path ------------------------------------------------------------------------------------------------------
+
+
+def along(
+    proof: Proof,
+    q: Scene,
+    name: str,
+    sorts: tuple[Sort, ...],
+    when: Callable[..., Truth],
+    start: Callable[..., Term],
+    end: Callable[..., Term],
+    holds: Callable[..., Truth],
+    onward: Callable[..., Sequence[Use]],
+    begins: Callable[..., Sequence[Use]] = lambda *terms: (),
+) -> Clause:
+    """Induction along a path: `holds(y, *terms)` at its start, onward along each of its links, hence at its end."""
+    logic, tree = q.logic, q.tree
+
+    def on_the_way(*terms: Term) -> Truth:
+        *terms_, y = terms
+        return logic.all_of(
+            when(*terms_),
+            lambda: tree.between(start(*terms_), y, end(*terms_)),
+            lambda: logic.apart(y, end(*terms_)),
+            lambda: holds(y, *terms_),
+        )
+
+    first = proof.lemma(
+        f"{name}: at the start",
+        sorts,
+        when=when,
+        then=lambda *terms: holds(start(*terms), *terms),
+        given=begins,
+    )
+    step = proof.lemma(
+        f"{name}: onward",
+        (*sorts, BROKER),
+        when=on_the_way,
+        then=lambda *terms: holds(tree.toward(terms[-1], end(*terms[:-1])), *terms[:-1]),
+        given=onward,
+    )
+    induction = Clause(
+        f"{name}: induction",
+        sorts,
+        lambda *terms: path_induction(logic, tree, lambda y: holds(y, *terms), start(*terms), end(*terms)),
+    )
+    proof.assume(FINITE, induction)
+    return proof.lemma(
+        name,
+        sorts,
+        when=when,
+        then=lambda *terms: holds(end(*terms), *terms),
+        given=lambda *terms: [(first, *terms), (step, *terms), (induction, *terms)],
+    )

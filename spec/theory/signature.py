@@ -1,0 +1,171 @@
+"""What relations about brokers speak of: the names, and the facts that tie them together.
+
+`Facts` never change: the overlay's links, how filters compare, where clients are, what each message says. `Tables` is
+what one broker knows, `Sends` what it says in one step, `State` the whole world with its ghosts. Each is a record of
+relations, over terms of either reading (`readings`).
+
+LOCAL, the sender of a client's operation and the last hop of a local subscription, is written as the broker itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attrs import frozen
+
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.readings import (
+    ADV,
+    BROKER,
+    ITEM,
+    PUB,
+    SUB,
+    Clause,
+    Function,
+    Logic,
+    Relation,
+    Sort,
+    Term,
+    over,
+)
+
+ABOUT: dict[str, Sort] = {"adv": ADV, "unadv": ADV, "sub": SUB, "unsub": SUB, "pub": PUB}
+"""The kinds of messages, and what each is about."""
+
+
+@frozen
+class Facts:
+    """What no step changes. An item is a place in a queue, once and for all: `before` is the order of sending."""
+
+    link: Relation = over(BROKER, BROKER)
+    covers: Relation = over(SUB, SUB)
+    overlaps: Relation = over(ADV, SUB)
+    matches: Relation = over(PUB, SUB)
+    lower: Relation = over(SUB, SUB)
+    """The order of ids, as the instance lists them."""
+    adv_of: Function = over(PUB, result=ADV)
+    home_of_adv: Function = over(ADV, result=BROKER)
+    home_of_sub: Function = over(SUB, result=BROKER)
+    may_unadvertise: Relation = over(ADV)
+    may_unsubscribe: Relation = over(SUB)
+    is_adv: Relation = over(ITEM, ADV)
+    is_unadv: Relation = over(ITEM, ADV)
+    is_sub: Relation = over(ITEM, SUB)
+    is_unsub: Relation = over(ITEM, SUB)
+    is_pub: Relation = over(ITEM, PUB)
+    before: Relation = over(ITEM, ITEM)
+
+    def says(self, kind: str) -> Relation:
+        """`says(kind)(i, m)`: the message at i is of this kind and about m."""
+        relation: Relation = getattr(self, f"is_{kind}")
+        return relation
+
+
+@frozen
+class Tables:
+    """What one broker knows: from where, and what it has told whom."""
+
+    advs: Relation = over(ADV, BROKER)
+    subs: Relation = over(SUB, BROKER)
+    sent: Relation = over(BROKER, SUB)
+
+
+@frozen
+class Sends:
+    """What one broker says in a step: messages on links, and deliveries to its clients."""
+
+    to: Relation = over(ITEM, BROKER)
+    delivers: Relation = over(PUB, SUB)
+
+
+@frozen
+class State:
+    """The world: every broker's tables, every queue, what clients have done, and the ghosts."""
+
+    advs: Relation = over(BROKER, ADV, BROKER)
+    subs: Relation = over(BROKER, SUB, BROKER)
+    sent: Relation = over(BROKER, BROKER, SUB)
+    on: Relation = over(ITEM, BROKER, BROKER)
+    """`on(i, x, y)`: i is queued from x to y."""
+    advertised: Relation = over(ADV)
+    unadvertised: Relation = over(ADV)
+    subscribed: Relation = over(SUB)
+    unsubscribed: Relation = over(SUB)
+    published: Relation = over(PUB)
+    delivered: Relation = over(PUB, SUB)
+    duplicate: Relation = over()
+    ready: Relation = over(SUB, ADV)
+    owed: Relation = over(PUB, SUB)
+
+    def tables(self, broker: Term) -> Tables:
+        return Tables(*(partial(each, broker) for each in (self.advs, self.subs, self.sent)))
+
+
+def facts_hold(logic: Logic, facts: Facts) -> list[Clause]:
+    """What is true of all filters, ids and queues. That links form a tree (RTE-1) is said in `trees`."""
+    f = facts
+    return [
+        Clause("a filter covers itself", (SUB,), lambda s: f.covers(s, s), ("COV-1",)),
+        Clause(
+            "covering is transitive",
+            (SUB, SUB, SUB),
+            lambda r, s, t: logic.implies(logic.all_of(f.covers(r, s), f.covers(s, t)), f.covers(r, t)),
+            ("COV-1",),
+        ),
+        Clause(
+            "what covers matches all that is matched",
+            (SUB, SUB, PUB),
+            lambda t, s, p: logic.implies(logic.all_of(f.covers(t, s), f.matches(p, s)), f.matches(p, t)),
+            ("COV-1",),
+        ),
+        Clause(
+            "what covers overlaps all that is overlapped",
+            (SUB, SUB, ADV),
+            lambda t, s, a: logic.implies(logic.all_of(f.covers(t, s), f.overlaps(a, s)), f.overlaps(a, t)),
+            ("COV-1",),
+        ),
+        Clause(
+            "what matches a publication overlaps its advertisement",
+            (PUB, SUB),
+            lambda p, s: logic.implies(f.matches(p, s), f.overlaps(f.adv_of(p), s)),
+        ),
+        *_strict_total_order("ids are in order", SUB, logic, f.lower),
+        *_strict_total_order("items are in order", ITEM, logic, f.before),
+        Clause("an item says something", (ITEM,), lambda i: logic.any_of(*(_says(logic, f, k, i) for k in ABOUT))),
+        *(
+            Clause(
+                f"an item says one {kind}",
+                (ITEM, about, about),
+                lambda i, m, n, kind=kind: logic.implies(
+                    logic.all_of(f.says(kind)(i, m), f.says(kind)(i, n)), logic.equal(m, n)
+                ),
+            )
+            for kind, about in ABOUT.items()
+        ),
+        *(
+            Clause(
+                f"an item that says {one} does not say {other}",
+                (ITEM, ABOUT[one], ABOUT[other]),
+                lambda i, m, n, one=one, other=other: logic.no(logic.all_of(f.says(one)(i, m), f.says(other)(i, n))),
+            )
+            for one in ABOUT
+            for other in ABOUT
+            if one < other
+        ),
+    ]
+
+
+def _says(logic: Logic, facts: Facts, kind: str, item: Term) -> Truth:
+    return logic.some((ABOUT[kind],), lambda m: facts.says(kind)(item, m))
+
+
+def _strict_total_order(name: str, sort: Sort, logic: Logic, less: Relation) -> list[Clause]:
+    return [
+        Clause(f"{name}: none before itself", (sort,), lambda x: logic.no(less(x, x))),
+        Clause(
+            f"{name}: transitive",
+            (sort, sort, sort),
+            lambda x, y, z: logic.implies(logic.all_of(less(x, y), less(y, z)), less(x, z)),
+        ),
+        Clause(f"{name}: total", (sort, sort), lambda x, y: logic.any_of(less(x, y), less(y, x), logic.equal(x, y))),
+    ]

@@ -1,0 +1,267 @@
+"""Properties 1 to 3 and equation 3: proved, tried out on states of the model, and sought to be broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import pytest
+import z3
+
+from routeproof.checker.instances import find
+from routeproof.checker.prove.solve import settle
+from routeproof.model.overlay import Overlay
+from routeproof.model.protocols import world
+from routeproof.spec.theory.distance import HOPS, STATISTIC
+from routeproof.spec.theory.equation_3 import equation_3
+from routeproof.spec.theory.examples import beside, example, grafted
+from routeproof.spec.theory.grafting import property_2
+from routeproof.spec.theory.logic import Truth, formula, negation
+from routeproof.spec.theory.needed import Needed, needed, stated
+from routeproof.spec.theory.needed_paths import EXACTLY, PATH, PROPERTY_1, AnyEntryQuenches
+from routeproof.spec.theory.needed_shares import EQUATION_3, PROPERTY_3
+from routeproof.spec.theory.proof import Build, Proof, obligations
+from routeproof.spec.theory.propagation import property_1
+from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.quiet import NO_STALE_SUBSCRIPTION, QUIET, Scene, any_scene, quiet_holds
+from routeproof.spec.theory.readings import ADV, SUB, Clause, Term
+from routeproof.spec.theory.routing import Handler
+from routeproof.spec.theory.signature import facts_hold
+from routeproof.spec.theory.similarity import property_3, property_3_in_tables
+from routeproof.spec.theory.theorem import Theorem
+from routeproof.spec.theory.trees import of_overlay
+from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
+
+THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in PROPAGATION_THEOREMS}
+PROOFS: Mapping[str, list[tuple[str, Build]]] = {
+    "none": [
+        ("PropagationTree", property_1),
+        ("SimilarityGrows", property_3),
+        ("SimilarityInTables", property_3_in_tables),
+        ("DistanceTells", equation_3),
+    ],
+    "active": [("PropagationPath", property_2), ("SimilarityGrows", property_3), ("DistanceTells", equation_3)],
+    "lazy": [("SimilarityGrows", property_3), ("DistanceTells", equation_3)],
+}
+NEEDED: tuple[Needed, ...] = (*PROPERTY_1, *PATH, *EXACTLY, *PROPERTY_3, *EQUATION_3)
+
+# -- what a theorem takes for granted ----------------------------------------------------------------------------------
+
+
+def test_theorems_name_what_their_proofs_rest_on_and_no_more() -> None:
+    rests: dict[str, set[str]] = {}
+    for policy, proofs in PROOFS.items():
+        for id, build in proofs:
+            rests.setdefault(id, set()).update(build(any_scene(policy)).hypotheses())
+    for id, found in rests.items():
+        beside_proof = {name for name in THEOREMS[id].hypotheses if "sample" in name or "S matches" in name}
+        assert set(THEOREMS[id].hypotheses) == found | beside_proof, id
+
+
+def test_the_path_alone_does_not_need_local_entries_to_be_right() -> None:
+    proof = property_2(any_scene("active"))
+    path, exactly = (clause_of(proof, name) for name in ("Property 2, a path", "Property 2, exactly"))
+    assert NO_STALE_SUBSCRIPTION not in proof.rests_on(path)
+    assert NO_STALE_SUBSCRIPTION in proof.rests_on(exactly)
+    assert {STATISTIC, HOPS} <= set(equation_3(any_scene("none")).hypotheses())
+
+
+def clause_of(proof: Proof, name: str) -> Clause:
+    (found,) = (lemma.clause for lemma in proof.lemmas if lemma.clause.name.startswith(name))
+    return found
+
+
+# -- states of the model -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", PROOFS)
+def test_the_model_comes_to_rest_as_the_proofs_say(policy: str) -> None:
+    """Every hypothesis and every lemma, of every state in which a walk through an instance comes to rest."""
+    held: set[str] = set()
+    for name in ("tiny", "cross3", "star4", "unadv3"):
+        for scene in quiet_scenes(world(find(name), policy), seed=1):
+            for _, build in PROOFS[policy]:
+                proof = build(scene)
+                assert proof.holds(), name
+                for lemma in proof.lemmas:
+                    assert lemma.clause.closed(scene.logic) is True, (name, lemma.clause.name)
+                    if scene.logic.some(lemma.clause.sorts, lemma.when) is True:
+                        held.add(lemma.clause.name)
+    lemmas = [lemma for _, build in PROOFS[policy] for lemma in build(any_scene(policy)).lemmas]
+    assert held == {lemma.clause.name for lemma in lemmas if not lemma.absurd}
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in NEEDED if not row.hypothesis and row.example.handler is Handler], ids=lambda row: row.without
+)
+def test_counterexamples_without_a_broken_hypothesis_are_at_rest(row: Needed) -> None:
+    scene = row.example.scene()
+    assert all(clause.closed(scene.logic) is True for clause in quiet_holds(scene).values())
+
+
+# -- a search that knows no proof --------------------------------------------------------------------------------------
+
+
+def forks(scene: Scene) -> Truth:
+    return negation(stated(property_2, "Property 2, a path")(scene).closed(scene.logic))
+
+
+def strays(scene: Scene) -> Truth:
+    return negation(stated(property_2, "Property 2, exactly")(scene).closed(scene.logic))
+
+
+def missing(scene: Scene) -> Truth:
+    return negation(stated(property_1, "Property 1")(scene).closed(scene.logic))
+
+
+def at_rest(left_out: str = "") -> Callable[[Scene], z3.BoolRef]:
+    """All hypotheses but one."""
+
+    def says(scene: Scene) -> z3.BoolRef:
+        facts = [each for each in facts_hold(scene.logic, scene.facts) if each.rules and set(each.sorts) <= {SUB, ADV}]
+        quiet = [clause for name, clause in quiet_holds(scene).items() if name != left_out]
+        return z3.And(*(formula(each.closed(scene.logic)) for each in [*facts, *quiet]))
+
+    return says
+
+
+@pytest.mark.parametrize(
+    ("policy", "fails", "overlay", "homes", "sources"),
+    [
+        ("none", missing, Overlay.line(3), (1, 2), (3,)),
+        ("active", forks, Overlay.line(3), (2, 1), (1, 3)),
+        ("active", strays, Overlay.line(3), (1, 2), (3,)),
+        ("active", strays, Overlay.of([]), (1,), (1,)),
+        ("none", missing, Overlay.of([]), (1,), (1,)),
+    ],
+)
+def test_nothing_fails_where_all_hypotheses_are_met(
+    policy: str, fails: Callable[[Scene], Truth], overlay: Overlay, homes: tuple[int, ...], sources: tuple[int, ...]
+) -> None:
+    scene = open_scene(of_overlay(overlay), overlay.brokers, homes, sources, policy)
+    assert is_possible(scene, at_rest())
+    assert not is_possible(scene, at_rest(), fails)
+
+
+@pytest.mark.parametrize("left_out", QUIET)
+def test_something_fails_where_one_hypothesis_is_not(left_out: str) -> None:
+    """Of Properties 1 and 2 each: some state of three brokers at most."""
+    overlays = [overlay for brokers in (1, 2, 3) for overlay in shapes_of_trees(brokers)]
+    for policy, fails in (("none", missing), ("active", strays)):
+        assert any(
+            is_possible(
+                open_scene(of_overlay(each), each.brokers, (1, 1), (len(each.brokers),), policy),
+                at_rest(left_out),
+                fails,
+            )
+            for each in overlays
+        ), policy
+
+
+# -- seeded faults -----------------------------------------------------------------------------------------------------
+
+
+class SentBack(Handler):
+    """RTE-3 left out: what came from a neighbour is a candidate for it."""
+
+    def candidate(self, u: Term, s: Term) -> Truth:
+        logic = self.logic
+        return logic.all_of(
+            logic.some(("Broker",), lambda x: self.after.subs(s, x)),
+            lambda: logic.some((ADV,), lambda a: logic.all_of(self.after.advs(a, u), self.facts.overlaps(a, s))),
+        )
+
+
+class Everywhere(Handler):
+    """RTE-3 left out: what no advertisement draws goes on all the same."""
+
+    def candidate(self, u: Term, s: Term) -> Truth:
+        logic = self.logic
+        return logic.some(("Broker",), lambda x: logic.all_of(self.after.subs(s, x), logic.apart(x, u)))
+
+
+class NothingQuenches(Handler):
+    """COV-2 left out."""
+
+    def wanted(self, u: Term, s: Term) -> Truth:
+        return self.candidate(u, s)
+
+
+class EqualsQuench(Handler):
+    """COV-10 left out: of two equal filters neither is sent."""
+
+    def goes_first(self, u: Term, t: Term, s: Term) -> Truth:
+        return True
+
+
+class CoveredQuenches(Handler):
+    """COV-1 the wrong way round."""
+
+    def quenches(self, u: Term, t: Term, s: Term) -> Truth:
+        return super().quenches(u, s, t)
+
+
+class NarrowIsKept(Handler):
+    """COV-6 wrongly: what was sent holds back what comes later, whatever their filters."""
+
+    def fresh(self, u: Term, s: Term) -> Truth:
+        logic = self.logic
+        return logic.all_of(self.candidate(u, s), lambda: logic.no(logic.some((SUB,), lambda k: self.kept(u, k))))
+
+
+FAULTS: list[tuple[str, Build, type[Handler]]] = [
+    ("none", property_1, SentBack),
+    ("none", property_1, Everywhere),
+    ("active", property_2, SentBack),
+    ("active", property_2, NothingQuenches),
+    ("active", property_2, EqualsQuench),
+    ("active", property_2, CoveredQuenches),
+    ("active", property_2, AnyEntryQuenches),
+    ("none", property_3_in_tables, SentBack),
+    ("active", equation_3, EqualsQuench),
+    ("active", equation_3, AnyEntryQuenches),
+    ("lazy", equation_3, NarrowIsKept),
+    ("lazy", property_2, Handler),
+    ("active", property_1, Handler),
+    ("active", property_3_in_tables, Handler),
+]
+
+
+@pytest.mark.parametrize(("policy", "build", "handler"), FAULTS, ids=lambda each: getattr(each, "__name__", each))
+def test_a_faulty_broker_is_not_proved(policy: str, build: Build, handler: type[Handler]) -> None:
+    """The last three are brokers without fault, under a policy of which the property is not true."""
+    scenes = [each(policy).scene() for each in (beside, grafted)]
+    verdicts = {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy, handler), scenes)}
+    assert verdicts & {"refuted", "unknown"}
+
+
+# -- what is needed ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def settled_state() -> Needed:
+    """Nothing fails here."""
+    return Needed("nothing", beside("none"), stated(property_1, "Property 1"), property_1)
+
+
+def test_what_is_not_needed_is_not_shown_to_be() -> None:
+    (only,) = needed([settled_state()])
+    assert settle(only).verdict == "refuted"
+
+
+def test_where_two_hypotheses_are_broken_nothing_is_shown() -> None:
+    both = example("1 has sent s and not settled", Overlay.line(2), {"s": (1, "0")}, {"a": (2, "0")}, "", sent="1s2")
+    row = Needed("subscribing", both, stated(property_1, "Property 1"), property_1, QUIET[4])
+    (only,) = needed([row])
+    assert settle(only).verdict in ("vacuous", "refuted")
+
+
+def test_every_hypothesis_has_its_counterexample() -> None:
+    shown = {
+        "PropagationTree": {row.hypothesis for row in PROPERTY_1},
+        "PropagationPath": {row.hypothesis for row in (*PATH, *EXACTLY)},
+        "DistanceTells": {row.hypothesis for row in EQUATION_3},
+    }
+    finite = {name for name in THEOREMS["PropagationPath"].hypotheses if "finite" in name}
+    for id, found in shown.items():
+        assert set(THEOREMS[id].hypotheses) - finite - {STATISTIC, HOPS} == found - {""}, id
