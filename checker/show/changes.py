@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from routeproof.model.messages import Advertisement, Subscription
+from routeproof.model.messages import Advertisement, Subscription, describe
 from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.pruning_state import PruningTables
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World, deliveries
 from routeproof.traces import broker_name
@@ -27,6 +28,30 @@ def table_changes(world: World, step: Step, before: State) -> Iterator[Row]:
             told, tells = old.sent_to(neighbour), new.sent_to(neighbour)
             if told != tells:
                 yield f"{me} sent[{broker_name(neighbour)}]", _difference(map(str, told), map(str, tells))
+        if isinstance(old, PruningTables) and isinstance(new, PruningTables):
+            yield from _pruning_changes(me, old, new, world.instance.overlay.neighbours(node))
+
+
+def _pruning_changes(me: str, old: PruningTables, new: PruningTables, neighbours: Iterable[Node]) -> Iterator[Row]:
+    for neighbour in neighbours:
+        kept, keeps = old.retained_for(neighbour), new.retained_for(neighbour)
+        if kept != keeps:
+            yield f"{me} retained[{broker_name(neighbour)}]", _difference(map(str, kept), map(str, keeps))
+    if old.rows != new.rows:
+        yield f"{me} rows", _difference(_rows(old), _rows(new))
+    if old.held != new.held:
+        yield f"{me} held", _difference(*([describe(m) for _, m in tables.held] for tables in (old, new)))
+    if old.congested != new.congested:
+        yield me, "is congested" if new.congested else "is relieved"
+
+
+def _rows(tables: PruningTables) -> list[str]:
+    """`S of a: p 2` is one that was 2 hops from what else it matches, with its count where it has one."""
+    return [
+        f"{s} of {a}: {row.publication} {row.distance}{f' ({row.count})' if row.count else ''}"
+        for s, a, rows in tables.rows
+        for row in rows
+    ]
 
 
 def ghost_changes(world: World, step: Step, before: State) -> Iterator[Row]:

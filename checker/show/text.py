@@ -6,6 +6,7 @@ the broker's tables and in the ghosts, and in the end what is wrong. Any other t
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,8 +18,8 @@ from routeproof.checker.show.draw import draw
 from routeproof.checker.show.shown import Shown, clean
 from routeproof.model.instance import Instance
 from routeproof.model.messages import describe
+from routeproof.model.mutants import MUTANTS
 from routeproof.model.overlay import LOCAL
-from routeproof.model.routing_mutants import MUTANTS
 from routeproof.model.world import State, Step, World
 from routeproof.traces import BadLine, Event, Header, TraceMessage, broker_name
 from routeproof.traces import describe as describe_in_trace
@@ -88,10 +89,19 @@ def _instance(world: World) -> Iterator[Row]:
     if instance.faults.any:
         kinds = ("loss", "duplicate", "reorder", "crash")
         yield "faults", ", ".join(f"{n} {kind}" for kind in kinds if (n := getattr(instance.faults, kind)))
+    if instance.congestion:
+        yield "congestion", ", ".join(map(broker_name, instance.congestion))
     yield "policy", world.policy
+    if instance.readings:
+        yield "readings", ", ".join(f"{key} = {reading(value)}" for key, value in instance.readings)
     if world.mutant is not None:
         mutant = MUTANTS[world.mutant]
         yield "mutant", f"{mutant.id}, which breaks {mutant.rule}: {mutant.about}"
+
+
+def reading(value: object) -> str:
+    """As an instance file has it."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
 
 
 def _labelled(label: str, lines: Sequence[str]) -> Iterator[Row]:
@@ -109,6 +119,7 @@ def _clients(instance: Instance, broker: int) -> Iterator[str]:
     for s in instance.subscribers:
         if s.at == broker:
             may = ", may unsubscribe" if s.unsubscribes else ""
+            may += f", then subscribe again at {broker_name(s.again)}" if s.again is not None else ""
             yield f"{s.subscription.id} subscribes to {s.subscription.filter}{may}"
 
 

@@ -165,7 +165,7 @@ class Part:
         """Events that are few: they change no table, or all of them."""
         kind, seq, line, peer = event.event, event.seq, event.line, event.peer
         try:
-            meant = None if event.message is None or kind == "note" else self._judge.dictionary.of(event.message)
+            meant = None if event.message is None or kind == "note" else self._meant(event.message)
             tables = event.tables
         except TraceError as error:
             self.bad.append(BadLine(line, str(error)))

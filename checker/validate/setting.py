@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from routeproof.checker.errors import UsageError, unknown
+from routeproof.checker.validate.pruning.judge import JudgingPruning
 from routeproof.model.filters.wording import shown
-from routeproof.model.instance import POLICIES
 from routeproof.model.overlay import Node, Overlay, OverlayError
 from routeproof.model.protocol import Protocol
-from routeproof.model.protocols import PROTOCOLS
+from routeproof.model.protocols import POLICIES_OF, PROTOCOLS
+from routeproof.model.pruning import Pruning
+from routeproof.model.pruning_parameters import PruningParameters
+from routeproof.model.pruning_table import read_readings
+from routeproof.model.reading import InstanceError, Place
 from routeproof.traces import Header
 
 Level = Literal["exact", "equivalent", "observable"]
@@ -62,9 +66,10 @@ class Setting:
         named = protocol or header.protocol
         if named not in PROTOCOLS:
             raise unknown("protocol", named, PROTOCOLS)
-        if header.policy not in POLICIES:
+        policies = POLICIES_OF[named]
+        if header.policy not in policies:
             found = f"the policy '{header.policy}'" if header.policy else "no policy"
-            raise UsageError(f"the header has {found}; expected one of {', '.join(POLICIES)}")
+            raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}")
         names = tuple(sorted({name for edge in header.overlay for name in edge}))
         node = {name: i for i, name in enumerate(names, 1)}
         try:
@@ -72,7 +77,7 @@ class Setting:
         except OverlayError as error:
             raise UsageError(f"the header's overlay: {error} (brokers numbered by name)") from None
         observes = frozenset(header.observes) or frozenset(EVERYTHING)
-        made = PROTOCOLS[named](overlay, header.policy)
+        made = _protocol(named, overlay, header)
         return cls(
             header.run,
             level,
@@ -87,6 +92,10 @@ class Setting:
             _clock(header) == "shared",
             _settles(header),
         )
+
+    @property
+    def prunes(self) -> bool:
+        return isinstance(self.protocol, Pruning)
 
     @property
     def replays(self) -> bool:
@@ -105,6 +114,19 @@ class Setting:
     def name_of(self, node: Node) -> str:
         """A broker's name in the trace."""
         return self.names[node - 1]
+
+
+def _protocol(named: str, overlay: Overlay, header: Header) -> Protocol:
+    """With the readings that the header gives or, of a counterexample, its instance."""
+    if named != Pruning.name:
+        return PROTOCOLS[named](overlay, header.policy)
+    instance = header.more.get("instance")
+    given = header.more.get("pruning", instance.get("pruning", {}) if isinstance(instance, dict) else {})
+    try:
+        readings = read_readings(Place("the header", "pruning", given), (header.policy,))
+    except InstanceError as error:
+        raise UsageError(str(error)) from None
+    return JudgingPruning(overlay, header.policy, evolve(PruningParameters.of(header.policy), **dict(readings)))
 
 
 def _ranks(header: Header) -> dict[str, int]:

@@ -105,7 +105,7 @@ def test_two_instances_of_one_name(here: Here) -> None:
 # -- words that mean nothing -------------------------------------------------------------------------------------------
 
 MISTAKES: list[tuple[str, str]] = [
-    ("", "expected a command: check, list, run, validate, prove, show, shrink, bench; see: routeproof --help"),
+    ("", "expected a command: check, list, run, reproduce, validate, prove, show, shrink, bench; see: "),
     ("chek", 'no command is called "chek" (did you mean check?)'),
     ("--policy", "expected a command before --policy"),
     ("check tini", 'no instance is called "tini" (did you mean tiny?)'),
@@ -143,7 +143,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("check tiny --json", "argument --json: expected one argument"),
     ("list", "the following arguments are required: KIND"),
     ("list mutant", 'no kind is called "mutant" (did you mean mutants?)'),
-    ("list experiments", 'no kind is called "experiments"; expected protocols'),
+    ("list broker", 'no kind is called "broker"; expected protocols'),
     ("show none.jsonl", "none.jsonl"),
     ("shrink none.jsonl -o x", "none.jsonl"),
     ("shrink none.jsonl", "the following arguments are required: -o/--output"),

@@ -13,6 +13,7 @@ import pytest
 from routeproof.impl.metrics import Metrics
 from routeproof.impl.workloads import WORKLOADS
 from routeproof.model.instance import POLICIES
+from routeproof.model.pruning_parameters import PRUNING
 from routeproof.traces import Event, open_trace
 from tests.checker.command import COMMAND, Here, environment, run
 
@@ -148,6 +149,36 @@ def test_progress_is_for_terminals(tmp_path: Path) -> None:
     assert re.search(r"simulated in \d+\.\d s$", ran.out.splitlines()[0])
 
 
+# -- pruning -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", PRUNING)
+def test_brokers_that_prune(here: Here, policy: str) -> None:
+    """What they did is what the protocol allows, and the trace says under which readings."""
+    words = ("--policy", policy, "--pruning", "window=50", "--pruning", "fewest=1", "--congestion", "3,1")
+    ran = here("run", "controlled", *SMALL, *words, "--out", "out", "--trace", "--snapshots", 50)
+    assert (ran.code, ran.err) == (0, "")
+    summary = json.loads((here.directory / "out/summary.json").read_text())
+    assert summary["readings"] == {"window": 50}
+    assert summary["congestion"] == {"high": 3, "low": 1}
+    assert summary["pruning"]["rows_most"] > 0
+    assert summary["pruning"]["congested"] > 0
+    assert f"{summary['pruning']['in_vain']:,} came in vain" in ran.out
+    header = json.loads((here.directory / "out/trace.jsonl").read_text().partition("\n")[0])
+    assert (header["protocol"], header["policy"], header["pruning"]) == ("pruning", policy, {"window": 50})
+    samples = pq.read_table(out := here.directory / "out/metrics.parquet")
+    assert {"rows", "in_vain", "congest", "relieve"} < set(samples.column_names), out
+    judged = here("validate", "out/trace.jsonl")
+    assert (judged.code, judged.out.splitlines()[0]) == (0, "out/trace.jsonl: accepted at level exact")
+
+
+def test_the_core_says_nothing_of_pruning(here: Here) -> None:
+    here("run", "controlled", *SMALL, "--out", "out", "--trace")
+    written = (here.directory / "out/trace.jsonl").read_text() + (here.directory / "out/summary.json").read_text()
+    assert not [word for word in ('"pruning"', '"distance"', '"cuts"', '"retained"', '"readings"') if word in written]
+    assert "in_vain" not in pq.read_table(here.directory / "out/metrics.parquet").column_names
+
+
 # -- what it refuses ---------------------------------------------------------------------------------------------------
 
 MISTAKES = [
@@ -155,7 +186,7 @@ MISTAKES = [
     ("run --out x", "the following arguments are required: WORKLOAD"),
     ("run stock", "the following arguments are required: --out"),
     ("run stok --out x", 'no workload is called "stok" (did you mean stock?)'),
-    ("run nothing --out x", 'no workload is called "nothing"; there are: controlled, controlled-001'),
+    ("run nothing --out x", 'no workload is called "nothing"; there are: clustered-001, controlled, controlled-001'),
     ("run stock --out x --policy laxy", 'no policy is called "laxy" (did you mean lazy?)'),
     ("run stock --out x --scale 0", 'argument --scale: found "0"; expected a number above 0 and up to 10'),
     ("run stock --out x --scale -1", "argument --scale"),
@@ -171,6 +202,20 @@ MISTAKES = [
     ("run stock --out file", "file: is no directory; expected one for the results"),
     ("run stock --out file/below", "file: is no directory; expected one for the results"),
     ("run stock --out locked/out", "locked: may not be written; expected a directory for the results"),
+    ("run stock --out x --pruning window=9", "--pruning is for brokers that prune; give --policy incremental or sel"),
+    ("run stock --out x --congestion 9,3", "--congestion is for brokers that prune"),
+    ("run stock --out x --policy selective --pruning window", 'found "window"; expected KEY=VALUE'),
+    ("run stock --out x --policy selective --pruning widow=9", "did you mean window"),
+    ("run stock --out x --policy selective --pruning window=many", "--pruning.window: found"),
+    ("run stock --out x --policy selective --pruning window=0", "found 0; expected a whole number from 1"),
+    ("run stock --out x --policy selective --pruning base=activ", "did you mean active"),
+    ("run stock --out x --policy selective --pruning remembers=maybe", "expected true or false"),
+    ("run stock --out x --policy selective --pruning thresholds=60,90", "expected 1 of them under selective"),
+    ("run stock --out x --policy incremental --pruning cuts=1,x", "--pruning.cuts[2]"),
+    ("run stock --out x --policy incremental --pruning fewest=1 --pruning fewest=2", "gives a parameter twice"),
+    ("run stock --out x --policy incremental --congestion 3,9", 'found "3,9"; expected HIGH,LOW'),
+    ("run stock --out x --policy incremental --congestion 3", 'found "3"; expected HIGH,LOW'),
+    ("run stock --out x --policy incremental --congestion 9,3 --tcp", "--congestion is for virtual time"),
     ("run stock --out x --trase", "unrecognized arguments: --trase"),
 ]
 

@@ -113,9 +113,13 @@ class Growing:
 
     name = "growing"
     may_refuse = False
+    may_hold = False
 
     def initial(self, node: Node) -> Local:
         return ()
+
+    def pending(self, local: Local) -> bool:
+        return False
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         return True

@@ -14,9 +14,16 @@ from routeproof.traces import Event
 def part_of(judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> Part:
     """A `Part`, measured where that is asked for. A broker that the overlay does not have has no metrics."""
     setting = judge.setting
+    plain, metered = (Part, MeteredPart) if not setting.prunes else _of_pruning()
     if isinstance(setting, Measured) and broker in setting.node:
-        return MeteredPart(judge, setting, run, broker, start, before)
-    return Part(judge, run, broker, start, before)
+        return metered(judge, setting, run, broker, start, before)
+    return plain(judge, run, broker, start, before)
+
+
+def _of_pruning() -> tuple[type[Part], type[MeteredPart]]:
+    from routeproof.checker.validate.pruning.part import MeteredPruningPart, PruningPart  # which rest on these here
+
+    return PruningPart, MeteredPruningPart
 
 
 class MeteredPart(Part):

@@ -6,14 +6,23 @@ column of text cannot hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 Batch: TypeAlias = Any
 """A `pyarrow.RecordBatch`."""
 
-AT_ONCE = 8
-"""Rows in a batch: each holds up to some hundred kilobytes."""
+Table: TypeAlias = Any
+"""A `pyarrow.Table`."""
+
+AT_ONCE = 1 << 20
+"""Bytes in a batch, about. Some rows hold hundreds of kilobytes, others hardly any."""
+
+BARE = 100
+"""Bytes of a row without its data."""
+
+CODEC = "lz4_raw"
+"""The cheapest there is; zstd shrinks lines further, and takes longer than what that saves."""
 
 BLOCKS = (
     "run binary, broker binary, place long, kind int, events long, "
@@ -29,10 +38,32 @@ RESULTS = "kind int, run binary, near binary, far binary, end string, part long,
 FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
 
 
-def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
-    """Rows as batches of this schema."""
+def table_of(names: str, rows: Sequence[tuple[Any, ...]]) -> Table:
+    """A few rows, as Spark takes them without asking Python again."""
     import pyarrow as pa
 
+    schema = _schema(pa, names)
+    return pa.Table.from_batches([_batch(pa, rows, schema)] if rows else [], schema)
+
+
+def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
+    """Rows as batches of this schema, the last column of which holds the most."""
+    import pyarrow as pa
+
+    schema = _schema(pa, names)
+    waiting: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += BARE + len(row[-1] or b"")
+        if size >= AT_ONCE:
+            yield _batch(pa, waiting, schema)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(pa, waiting, schema)
+
+
+def _schema(pa: Any, names: str) -> Any:
     types = {
         "binary": pa.binary(),
         "long": pa.int64(),
@@ -40,18 +71,10 @@ def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
         "boolean": pa.bool_(),
         "string": pa.string(),
     }
-    schema = pa.schema([(name, types[kind]) for name, kind in (column.split() for column in names.split(", "))])
-    waiting: list[tuple[Any, ...]] = []
-    for row in rows:
-        waiting.append(row)
-        if len(waiting) >= AT_ONCE:
-            yield _batch(pa, waiting, schema)
-            waiting = []
-    if waiting:
-        yield _batch(pa, waiting, schema)
+    return pa.schema([(name, types[kind]) for name, kind in (column.split() for column in names.split(", "))])
 
 
-def _batch(pa: Any, rows: list[tuple[Any, ...]], schema: Any) -> Batch:
+def _batch(pa: Any, rows: Sequence[tuple[Any, ...]], schema: Any) -> Batch:
     return pa.RecordBatch.from_arrays(
         [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), schema.types, strict=True)],
         schema=schema,
@@ -61,4 +84,20 @@ def _batch(pa: Any, rows: list[tuple[Any, ...]], schema: Any) -> Batch:
 def rows_of(found: Iterable[Batch]) -> Iterator[dict[str, Any]]:
     """Every row of some batches."""
     for batch in found:
-        yield from batch.to_pylist()
+        names = batch.schema.names
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+
+def squeezed(data: bytes) -> bytes:
+    """Lines, for their way through Spark, which costs by the byte: they shrink to a tenth or so."""
+    import pyarrow as pa
+
+    return len(data).to_bytes(8, "little") + bytes(pa.Codec(CODEC).compress(data, asbytes=True))
+
+
+def unsqueezed(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    size = int.from_bytes(data[:8], "little")
+    return bytes(pa.Codec(CODEC).decompress(memoryview(data)[8:], size, asbytes=True))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 def judge(spark: SparkSession, path: Path, setting: Setting, *, ranges: int = lines.RANGE) -> Report:
-    """`ranges`: bytes of a plain file that are one task's. The workers read `path` too."""
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", columns.AT_ONCE)
+    """`ranges`: bytes of a plain file that are one task's, at most. The workers read `path` too."""
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", columns.AT_ONCE)
     return _Job(spark, path.absolute(), setting).run(ranges)
 
 
@@ -47,6 +47,7 @@ class _Job:
         self._bad: list[BadLine] = []
         self._kept: list[DataFrame] = []
         self._lines_before: list[int] = []
+        self._operations: dict[bytes, list[bytes]] = {}
 
     def run(self, ranges: int) -> Report:
         try:
@@ -67,48 +68,54 @@ class _Job:
         units = plan.of_groups(stretches)
         sizes = [sum(s.events for g in unit.groups for s in stretches[g] or ()) for unit in units]
         tasks = plan.spread(sizes, min(self._tasks, len(units)))
-        rows = [(task, bytearray(parts.encode_unit(unit))) for task, unit in zip(tasks, units, strict=True)]
+        rows = [(task, parts.encode_unit(unit)) for task, unit in zip(tasks, units, strict=True)]
         return self._frame(rows, parts.UNITS, by="task").mapInArrow(
             partial(parts.judge_groups, str(self._path), self._setting), columns.RESULTS
         )
 
     def _of_lines(self, size: int) -> DataFrame:
-        rows = [(r.number, r.begin, r.end) for r in lines.ranges(self._path, size)]
+        rows = [(r.number, r.begin, r.end) for r in lines.ranges(self._path, size, self._tasks)]
         read = self._frame(rows, "number int, begin long, end long").mapInArrow(
             partial(lines.read_ranges, str(self._path), self._setting), columns.BLOCKS
         )
         blocks = self._keep(read)
-        self._set_apart(blocks.where(f"kind = {columns.BAD}").select("place", "events", "lines", "data").collect())
-        whose = blocks.where(f"kind = {columns.LINES}").select("run", "broker", "place", "events", "starts", "bare")
-        found = [plan.Block(bytes(r[0]), bytes(r[1]), *r[2:]) for r in whose.collect()]
+        found, announced = self._looked_at(blocks)
         assigned = plan.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
-        where = self._spark.createDataFrame([(a.place, a.part, a.role, a.task) for a in assigned], schema)
+        where = self._spark.createDataFrame(
+            columns.table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned])
+        )
         return (
             blocks.select("place", "run", "broker", "lines", "data")
             .join(where.hint("broadcast"), "place")
             .repartitionById(self._tasks, "task")
             .sortWithinPartitions("part", "place")
-            .mapInArrow(partial(parts.judge_blocks, self._setting, self._announced(blocks)), columns.RESULTS)
+            .mapInArrow(partial(parts.judge_blocks, self._setting, announced), columns.RESULTS)
         )
 
-    def _announced(self, blocks: DataFrame) -> Any:
-        """Broadcast: the subscriptions that clients make."""
-        rows = blocks.where(f"kind = {columns.AHEAD}").select("data").collect()
-        found = {(id, bytes(text)): None for row in rows for id, text in msgpack.decode(row["data"])}
-        return self._spark.sparkContext.broadcast(list(islice(found, MOST)))
-
-    def _set_apart(self, rows: Iterable[Any]) -> None:
-        """Lines that nobody could read; and how many lines each range has, which says what lines are called."""
+    def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
+        """Whose lines are where and, broadcast, the subscriptions that clients make. Lines that nobody could read are
+        put apart; and how many lines each range has says what lines are called."""
+        small = f"case when kind = {columns.LINES} then null else {{0}} end {{0}}"
+        told = blocks.selectExpr(
+            "kind", "run", "broker", "place", "events", "starts", "bare", *map(small.format, ("lines", "data"))
+        )
+        found: list[plan.Block] = []
+        announced: dict[tuple[str, bytes], None] = {}
         counts: dict[int, int] = {}
         bad: list[tuple[int, str]] = []
-        for row in rows:
-            if row["lines"]:
-                bad.append((int.from_bytes(row["lines"], "little"), name_of(bytes(row["data"]))))
+        for kind, run, broker, place, events, starts, bare, numbers, data in told.collect():
+            if kind == columns.LINES:
+                found.append(plan.Block(bytes(run), bytes(broker), place, events, starts, bare))
+            elif kind == columns.AHEAD:
+                announced |= {(id, bytes(text)): None for id, text in msgpack.decode(data)}
+            elif numbers:
+                bad.append((int.from_bytes(numbers, "little"), name_of(bytes(data))))
             else:
-                counts[row["place"] >> 32] = row["events"]
+                counts[place >> 32] = events
         self._lines_before = list(accumulate((counts[n] for n in sorted(counts)), initial=1))
         self._bad = [BadLine(self._line(number), reason) for number, reason in bad]
+        return found, self._spark.sparkContext.broadcast(list(islice(announced, MOST)))
 
     def _line(self, number: int) -> int:
         if not self._lines_before:  # of Parquet: it is what it should be
@@ -118,16 +125,16 @@ class _Job:
     # -- joining -------------------------------------------------------------------------------------------------------
 
     def _conclude(self, results: DataFrame) -> Report:
-        told = (
-            results.where(f"kind in ({columns.FOUND}, {columns.UNREADABLE})").select("kind", "part", "data").collect()
-        )
+        wanted = f"kind in ({columns.FOUND}, {columns.UNREADABLE}) or end = '{OPERATIONS}'"
         found: dict[tuple[str, str], dict[int, Found]] = {}
-        for row in told:
-            if row["kind"] == columns.UNREADABLE:
-                self._bad += decode_bad(bytes(row["data"]))
+        for kind, run, part, data in results.where(wanted).select("kind", "run", "part", "data").collect():
+            if kind == columns.UNREADABLE:
+                self._bad += decode_bad(bytes(data))
+            elif kind == columns.CLIENT:
+                self._operations.setdefault(bytes(run), []).append(bytes(data))
             else:
-                each = self._placed(decode_found(bytes(row["data"])))
-                found.setdefault((each.run, each.broker), {})[row["part"]] = each
+                each = self._placed(decode_found(bytes(data)))
+                found.setdefault((each.run, each.broker), {})[part] = each
         self._before = {key: dict(_before(mine)) for key, mine in found.items()}
         brokers = [[mine[part] for part in sorted(mine)] for _, mine in sorted(found.items())]
         rejections = [r for mine in brokers if (r := of_broker(mine)) is not None]
@@ -162,11 +169,10 @@ class _Job:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
-        operations = self._operations(results)
         wrong = {rejection.run for rejection in rejections}
         contexts = {
             run: joins.Context(
-                operations=tuple(operations.get(run, ())),
+                operations=tuple(self._operations.get(run, ())),
                 owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
                 links=self._setting.pairs,
                 settles=self._setting.settles,
@@ -183,23 +189,18 @@ class _Job:
     def _links(self, results: DataFrame, widths: dict[bytes, int]) -> list[Any]:
         joined = (
             results.where(f"kind = {columns.LINK}")
+            .select("run", "near", "far", "end", "part", "first", "data")
             .repartition(self._tasks, "run", "near", "far")
             .sortWithinPartitions("run", "near", "far", "end", "part", "first")
             .mapInArrow(partial(joins.join_links, widths), columns.RESULTS)
         )
         return joined.select("kind", "run", "data").collect()
 
-    def _operations(self, results: DataFrame) -> dict[bytes, list[bytes]]:
-        of_clients = results.where(f"kind = {columns.CLIENT} and end = '{OPERATIONS}'").select("run", "data").collect()
-        found: dict[bytes, list[bytes]] = {}
-        for row in of_clients:
-            found.setdefault(bytes(row["run"]), []).append(bytes(row["data"]))
-        return found
-
     def _clients(self, results: DataFrame, contexts: dict[bytes, joins.Context]) -> list[Rejection]:
         told = self._spark.sparkContext.broadcast(contexts)
         joined = (
             results.where(f"kind = {columns.CLIENT} and end <> '{OPERATIONS}'")
+            .select("run", "end", "data")
             .repartition(self._tasks, "run", "end")
             .sortWithinPartitions("run", "end")
             .mapInArrow(partial(joins.join_clients, self._setting, told), columns.RESULTS)
@@ -217,7 +218,7 @@ class _Job:
 
     def _frame(self, rows: list[tuple[Any, ...]], schema: str, by: str | None = None) -> DataFrame:
         """A task for each row, or for those that have the same number in a column."""
-        frame = self._spark.createDataFrame(rows, schema)
+        frame = self._spark.createDataFrame(columns.table_of(schema, rows))
         if not rows:
             return frame
         count = len(rows) if by is None else 1 + max(row[0] for row in rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -19,39 +20,62 @@ from routeproof.checker.validate.ahead import MOST
 from routeproof.checker.validate.packing import HALF, is_whole, key_of, packed
 from routeproof.checker.validate.part import Judge
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import AHEAD, BAD, BLOCKS, LINES, Batch, batches, rows_of
+from routeproof.checker.validate.spark.columns import AHEAD, BAD, BLOCKS, LINES, Batch, batches, rows_of, squeezed
 from routeproof.checker.validate.spark.shared import opened
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
-from routeproof.traces.lines import LINE_BYTES, read_block, whole_lines
+from routeproof.traces.format import EventKind
+from routeproof.traces.lines import read_block, whole_lines
 from routeproof.traces.reader import MAGIC_BYTES
+from routeproof.traces.strict_json import REFUSALS
 
-RANGE = 32 << 20
-"""Bytes of a file that are one task's, about."""
+RANGE = 64 << 20
+"""Bytes of a file that are one task's, at most: each takes some hundredths of a second to begin."""
+
+LEAST = 1 << 20
+"""Bytes of a file that are worth a task of their own."""
 
 BLOCK = 1 << 19
-"""Bytes of lines in one row."""
+"""Bytes of lines in one row, before they are squeezed: a block is closed with the line that makes it so long."""
+
+PIECE = 1 << 18
+"""Bytes that are read, and looked at, at once."""
+
+SELDOM = frozenset({"client", "snapshot"})
+"""Events that are looked at again. All others are put to their broker's, and nothing else."""
 
 NUMBER_BITS = 40
 """A line's number counts within its range, above these bits: nobody knows yet how many lines come before."""
 
 
-class _Said(msgspec.Struct, gc=False):
-    kind: str = ""
-    id: str = ""
+class _To(msgspec.Struct, gc=False):
     to: str = ""
-    filter: msgspec.Raw = msgspec.Raw()
 
 
 class _Glance(msgspec.Struct, gc=False):
+    """What is seen of every line."""
+
     broker: str
-    event: str
+    event: EventKind
     run: str = ""
+    message: _To | None = None
+
+
+class _Said(msgspec.Struct, gc=False):
+    kind: str = ""
+    id: str = ""
+    filter: msgspec.Raw = msgspec.Raw()
+
+
+class _Operation(msgspec.Struct, gc=False):
+    """What is seen of a client's, beside."""
+
     message: _Said | None = None
 
 
 _glance = msgspec.json.Decoder(_Glance).decode
+_operation = msgspec.json.Decoder(_Operation).decode
 
 
 @frozen
@@ -63,13 +87,16 @@ class Range:
     end: int
 
 
-def ranges(path: Path, size: int) -> list[Range]:
-    """A plain file in pieces; one that is compressed cannot be cut."""
+def ranges(path: Path, most: int, cores: int) -> list[Range]:
+    """A plain file in pieces, as many for each core, so that none waits for another's last; one that is compressed
+    cannot be cut."""
     with path.open("rb") as file:
         if codec_of(file.peek(MAGIC_BYTES)[:MAGIC_BYTES]) is not None:
             return [Range(0, -1, -1)]
         after_header = len(file.readline())
     total = path.stat().st_size
+    rounds = max(1, -(-(total - after_header) // (most * cores)))
+    size = min(most, max(LEAST, -(-(total - after_header) // (rounds * cores))))
     begins = list(range(after_header, max(total, after_header + 1), size))
     return [Range(i, begin, min(begin + size, total)) for i, begin in enumerate(begins)]
 
@@ -105,6 +132,7 @@ class _Reading:
 
     def __init__(self, judge: Judge, path: Path, where: Range) -> None:
         self._judge = judge
+        self._run = judge.setting.run
         self._dialect = dialect(judge.setting.dialect)
         self._path = path
         self._range = where
@@ -116,49 +144,74 @@ class _Reading:
 
     def rows(self) -> Iterator[Row]:
         base = self._range.number << NUMBER_BITS
-        number = 0
+        count = 0
         try:
-            for number, line in enumerate(self._lines(), start=1):
-                if line.strip():
-                    yield from self._put(line, base + number)
+            for lines in self._lines():
+                yield from self._put(lines, base + count + 1)
+                count += len(lines)
         except Broken as error:
-            yield self._unreadable(BadLine(base + number + (not self._unfinished), str(error)))
+            yield self._unreadable(BadLine(base + count + (not self._unfinished), str(error)))
         for key in list(self._open):
             yield self._closed(key)
         if self._announced:
             data = packed(list(islice(self._announced, MOST)))
             yield (b"", b"", self._next(), AHEAD, 0, False, False, b"", data)
-        yield (b"", b"", self._next(), BAD, number, False, False, b"", b"")  # how many lines there were
+        yield (b"", b"", self._next(), BAD, count, False, False, b"", b"")  # how many lines there were
 
-    def _put(self, line: bytes, number: int) -> Iterator[Row]:
+    def _put(self, lines: list[bytes], first: int) -> Iterator[Row]:
+        """Each to its broker's block. Most lines are nothing but that, and there are millions."""
+        every: list[_Glance] | list[_Glance | BadLine | None]
         try:
-            glance = _glance(line)
-            run, broker, event = glance.run, glance.broker, glance.event
-            bare = event == "deliver" and not (glance.message and glance.message.to)
-            if event == "client" and glance.message is not None and glance.message.kind == "subscribe":
-                self._announced[glance.message.id, bytes(glance.message.filter)] = None
-        except (ValueError, RecursionError):
+            every = list(map(_glance, lines))
+        except REFUSALS:
+            every = [self._glance(line, number) for number, line in enumerate(lines, first)]
+        begun = self._open
+        for number, (line, seen) in enumerate(zip(lines, every, strict=True), first):
+            if not isinstance(seen, _Glance):
+                if seen is not None:
+                    yield self._unreadable(seen)
+                continue
+            key, event = (seen.run or self._run, seen.broker), seen.event
+            block, starts = begun.get(key), False
+            if event in SELDOM:
+                if event == "client":
+                    self._look_ahead(line)
+                elif self._is_start(line):
+                    starts = True
+                    if block is not None:
+                        yield self._closed(key)
+                        block = None
+            if block is None:
+                if not is_whole(*key):
+                    yield self._unreadable(BadLine(number, HALF))
+                    continue
+                block = begun[key] = _Block(starts)
+            block.lines.append(line)
+            block.numbers.append(number)
+            block.size += len(line)
+            if event == "deliver" and not (seen.message and seen.message.to):
+                block.bare = True
+            if block.size >= BLOCK:
+                yield self._closed(key)
+
+    def _glance(self, line: bytes, number: int) -> _Glance | BadLine | None:
+        """At a line among which is one that nobody can read, or that nothing stands on."""
+        if not line.strip():
+            return None
+        try:
+            return _glance(line)
+        except REFUSALS:
             [read] = read_block(line, number, self._dialect)
-            if isinstance(read, BadLine):
-                yield self._unreadable(read)
-                return
-            run, broker, event = read.run, read.broker, read.event
-            bare = event == "deliver" and not (read.message and read.message.to)
-        key = run or self._judge.setting.run, broker
-        block = self._open.get(key)
-        starts = event == "snapshot" and self._is_start(line)
-        if block is not None and (starts or block.size + len(line) > BLOCK):
-            yield self._closed(key)
-            block = None
-        if block is None:
-            if not is_whole(*key):
-                yield self._unreadable(BadLine(number, HALF))
-                return
-            block = self._open[key] = _Block(starts)
-        block.lines.append(line)
-        block.numbers.append(number)
-        block.size += len(line)
-        block.bare = block.bare or bare
+        if isinstance(read, BadLine):
+            return read
+        return _Glance(read.broker, read.event, read.run, None if read.message is None else _To(read.message.to))
+
+    def _look_ahead(self, line: bytes) -> None:
+        """Nothing depends on it: whoever judges the line says what is wrong with it."""
+        with suppress(*REFUSALS):
+            message = _operation(line).message
+            if message is not None and message.kind == "subscribe":
+                self._announced[message.id, bytes(message.filter)] = None
 
     def _is_start(self, line: bytes) -> bool:
         """Can a part begin with this snapshot?"""
@@ -169,7 +222,7 @@ class _Reading:
         block = self._open.pop(key)
         run, broker = map(key_of, key)
         counted = len(block.lines)
-        data = b"\n".join(block.lines)
+        data = squeezed(b"\n".join(block.lines))
         return run, broker, self._next(), LINES, counted, block.starts, block.bare, block.numbers.tobytes(), data
 
     def _unreadable(self, line: BadLine) -> Row:
@@ -180,52 +233,46 @@ class _Reading:
         self._place += 1
         return self._place
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self) -> Iterator[list[bytes]]:
         with opened(self._path) as file:
-            if self._range.begin < 0:
-                beginning = file.peek(MAGIC_BYTES)[:MAGIC_BYTES]
-                lines = (line for block in whole_lines(blocks(file, beginning)) for line in self._split(block))
-                next(lines, None)  # the header
-                yield from lines
-            else:
-                yield from _of_range(file, self._range)
+            if self._range.begin >= 0:
+                yield from map(self._split, whole_lines(_of_range(file, self._range)))
+                return
+            found = map(self._split, whole_lines(blocks(file, file.peek(MAGIC_BYTES)[:MAGIC_BYTES])))
+            yield next(found, [])[1:]  # without the header
+            yield from found
 
     def _split(self, block: bytes) -> list[bytes]:
         lines = block.split(b"\n")
         self._unfinished = bool(lines[-1])
-        if not lines[-1]:
+        if not self._unfinished:
             lines.pop()
         return lines
 
 
 def _of_range(file: BinaryIO, where: Range) -> Iterator[bytes]:
-    """Lines without their ends; one that is too long is too long still, but not all of it is kept."""
+    """All lines that begin in it, in pieces that end anywhere."""
     at = where.begin
     file.seek(at - 1)  # a range begins after the header, so there is a byte before it
-    if file.read(1) != b"\n":
-        at += _skip_rest(file)
-    while at < where.end:
-        line = _read(file, LINE_BYTES + 2)
-        at += len(line)
-        if not line.endswith(b"\n"):
-            at += _skip_rest(file)
-        if not line:
+    last = _read(file.read, 1)
+    while not last.endswith(b"\n"):
+        last = _read(file.readline, PIECE)
+        at += len(last)
+        if not last:
             return
-        yield line.removesuffix(b"\n")
+    while at < where.end:
+        last = _read(file.read, min(PIECE, where.end - at))
+        at += len(last)
+        yield last
+        if not last:
+            return
+    while last and not last.endswith(b"\n"):
+        last = _read(file.readline, PIECE)
+        yield last
 
 
-def _skip_rest(file: BinaryIO) -> int:
-    """What is left of a line: how much that was."""
-    skipped = 0
-    while piece := _read(file, 1 << 20):
-        skipped += len(piece)
-        if piece.endswith(b"\n"):
-            break
-    return skipped
-
-
-def _read(file: BinaryIO, most: int) -> bytes:
+def _read(how: Callable[[int], bytes], most: int) -> bytes:
     try:
-        return file.readline(most)
+        return how(most)
     except OSError as error:
         raise Broken(f"the file cannot be read on: {error.strerror or error}") from None

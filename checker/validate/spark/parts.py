@@ -20,7 +20,17 @@ from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import CLIENT, FOUND, LINK, RESULTS, UNREADABLE, Batch, batches, rows_of
+from routeproof.checker.validate.spark.columns import (
+    CLIENT,
+    FOUND,
+    LINK,
+    RESULTS,
+    UNREADABLE,
+    Batch,
+    batches,
+    rows_of,
+    unsqueezed,
+)
 from routeproof.checker.validate.spark.groups import events
 from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
 from routeproof.checker.validate.wire import encode_bad, encode_found
@@ -69,7 +79,7 @@ def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
 def _numbered(block: dict[str, Any], how: Dialect) -> list[Event | BadLine]:
     """Its lines as they stood in the file; of a block that closes a part only the first."""
     numbers = np.frombuffer(block["lines"], np.int64).tolist()
-    data: bytes = block["data"]
+    data = unsqueezed(block["data"])
     if block["role"] == CLOSES:
         data = data.partition(b"\n")[0]
     found = read_block(data, 0, how)

@@ -13,7 +13,8 @@ from routeproof.model.routing_mutants import MUTANTS
 
 LARGE = {"two4", "leave5"}
 """Compared under one policy only, to keep the suite short."""
-CASES = [(i.name, p) for i in shipped() for p in (i.policies[:1] if i.name in LARGE else i.policies)]
+ROUTING = [i for i in shipped() if i.protocol == "routing"]
+CASES = [(i.name, p) for i in ROUTING for p in (i.policies[:1] if i.name in LARGE else i.policies)]
 
 
 def verdicts(result: Result) -> dict[str, str]:
@@ -41,6 +42,12 @@ def test_partial_order_changes_no_verdict(name: str, policy: str) -> None:
     full, reduced = explore(asked), explore(asked, reduction=("por",))
     assert verdicts(reduced) == verdicts(full)
     assert reduced.states < full.states
+
+
+@pytest.mark.parametrize("reduction", ["symmetry", "por"])
+def test_reductions_refuse_what_they_are_not_sound_for(reduction: str) -> None:
+    with pytest.raises(UsageError, match="the routing core only; found protocol pruning"):
+        explore(world(find("prune3"), "selective"), reduction=(reduction,))
 
 
 @pytest.mark.parametrize("mutant", sorted(MUTANTS))

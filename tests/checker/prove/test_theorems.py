@@ -23,6 +23,16 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "AttributesCover": ("proved", 4),
     "AttributesOverlap": ("proved", 4),
     "EventSets": ("proved", 4),
+    "TreeWays": ("proved", 12),
+    "PropagationTree": ("proved", 17),
+    "PropagationTreeNeeds": ("proved", 9),
+    "PropagationPath": ("proved", 33),
+    "PropagationPathNeeds": ("proved", 15),
+    "SimilarityGrows": ("proved", 5),
+    "SimilarityInTables": ("proved", 15),
+    "SimilarityNeeds": ("proved", 4),
+    "DistanceTells": ("proved", 112),
+    "DistanceNeeds": ("proved", 13),
     "ModelReads": ("bounded", 20),
     "ModelMatches": ("bounded", 19),
     "ModelOverlaps": ("bounded", 19),
@@ -30,6 +40,10 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "ModelEquals": ("bounded", 19),
     "ModelAttributes": ("bounded", 2),
     "ModelEventSets": ("bounded", 3),
+    "AnswersAllowed": ("bounded", 26),
+    "AnswersDetermined": ("bounded", 18),
+    "StepsAllowed": ("bounded", 13),
+    "StepsDetermined": ("bounded", 10),
 }
 
 

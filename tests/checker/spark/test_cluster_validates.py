@@ -93,7 +93,7 @@ def test_a_trace_that_workers_cannot_read(
     path.write_bytes(trace.read_bytes())
     setting = setting_of(path, "exact")
     monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
-    read = lines.ranges(path, RANGE)
+    read = lines.ranges(path, RANGE, 2)
     path.unlink()
     monkeypatch.setattr(lines, "ranges", lambda *_: read)
     with pytest.raises(UsageError, match=r"gone\.jsonl"), session(cluster.url) as spark:
