@@ -50,19 +50,19 @@ def _thresholds(place: Place, policies: Iterable[str]) -> tuple[int, ...]:
     for policy in policies:
         wanted = len(THRESHOLDS[policy])
         if len(values) != wanted:
-            place.refuse(f"{wanted} of them under {policy}, the policy of the instance")
+            place.refuse(f"{wanted} of them under {policy}, the policy of the instance", f"{list(values)}")
     return values
 
 
 def _cuts(place: Place) -> tuple[int, ...]:
     values = _ascending(place, 0, MOST, "numbers of subscriptions")
     if len(values) != 2:
-        place.refuse("2 of them")
+        place.refuse("2 of them", f"{list(values)}")
     return values
 
 
 def _ascending(place: Place, low: int, high: int, of: str) -> tuple[int, ...]:
     values = tuple(entry.whole(low, high) for entry in place.items(2, of, least=1))
     if list(values) != sorted(values):
-        place.refuse(f"{of} that do not descend")
+        place.refuse(f"{of} that do not descend", f"{list(values)}")
     return values

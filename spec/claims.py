@@ -33,7 +33,7 @@ CLAIMS: dict[str, Claim] = {
             "s on to one neighbour at most. Equal filters do not count: of two of them one is a root (COV-10).",
             "holds with hypotheses",
             "active: all trees, any number of clients: theorem PropagationPath; active and packing: every shipped "
-            "instance, all interleavings. It needs COV-4, the withdrawal of what is newly covered (see PROP-2-lazy); that "
+            "instance, all interleavings. It needs COV-4, withdrawing what is newly covered (see PROP-2-lazy); that "
             "it is covered strictly; and, to be as long as it must, that what came from a neighbour quenches nothing "
             "toward it (COV-3): theorem PropagationPathNeeds",
             "PropagationPath",

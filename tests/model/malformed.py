@@ -247,14 +247,14 @@ MALFORMED: dict[str, tuple[str, str]] = {
     "window of nothing": (_prune("cuts = [1, 2]", "window = 0"), "pruning.window: found 0; expected a whole number"),
     "thresholds too few": (
         _prune("[60, 90]", "[90]"),
-        "pruning.thresholds: found a list; expected 2 of them under increm",
+        "pruning.thresholds: found [90]; expected 2 of them under increm",
     ),
-    "thresholds descend": (_prune("[60, 90]", "[90, 60]"), "pruning.thresholds: found a list; expected percentages"),
+    "thresholds descend": (_prune("[60, 90]", "[90, 60]"), "pruning.thresholds: found [90, 60]; expected percentages"),
     "threshold above all": (_prune("[60, 90]", "[60, 101]"), "pruning.thresholds[2]: found 101; expected a whole"),
-    "cuts one": (_prune("cuts = [1, 2]", "cuts = [1]"), "pruning.cuts: found a list; expected 2 of them"),
+    "cuts one": (_prune("cuts = [1, 2]", "cuts = [1]"), "pruning.cuts: found [1]; expected 2 of them"),
     "cuts descend": (
         _prune("cuts = [1, 2]", "cuts = [2, 1]"),
-        "pruning.cuts: found a list; expected numbers of subscriptions",
+        "pruning.cuts: found [2, 1]; expected numbers of subscriptions",
     ),
     "cuts a number": (_prune("cuts = [1, 2]", "cuts = 3"), "pruning.cuts: found 3; expected a list of numbers"),
     "comes back without leaving": (_prune("unsubscribes = true\n", ""), "again: found 2; expected unsubscribes = true"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 
 import pytest
 import z3
@@ -265,3 +267,18 @@ def test_every_hypothesis_has_its_counterexample() -> None:
     finite = {name for name in THEOREMS["PropagationPath"].hypotheses if "finite" in name}
     for id, found in shown.items():
         assert set(THEOREMS[id].hypotheses) - finite - {STATISTIC, HOPS} == found - {""}, id
+
+
+# -- the document ------------------------------------------------------------------------------------------------------
+
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs/proofs-propagation.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", NEEDED, ids=lambda row: row.example.name)
+def test_the_document_has_every_counterexample(row: Needed) -> None:
+    condition = row.without.split(", which")[0].split(": in")[0]
+    assert re.search(rf"\| {re.escape(condition)} \| {re.escape(row.example.name)}", DOCUMENT)
+
+
+def test_the_document_names_theorems_that_there_are() -> None:
+    assert {id for id in THEOREMS if f"`{id}`" in DOCUMENT} == set(THEOREMS)
