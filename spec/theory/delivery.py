@@ -17,36 +17,44 @@ BOOK = Book()
 conjunct = BOOK.conjunct
 
 
-# -- pledged and ready pairs ---------------------------------------------------------------------------------------
+# -- pledged and ready pairs -------------------------------------------------------------------------------------------
 
 
-@conjunct(SUB, ADV, BROKER, needs="ready_is_known", then="heard_everywhere_when_quiet")
+@conjunct(SUB, ADV, needs="ready_is_pledged")
+def pledged_is_active(m: Moment, s: Term, a: Term) -> Truth:
+    """A pledged pair overlaps, and its subscription is active."""
+    return m.logic.implies(m.ghosts.pledged(s, a), lambda: m.logic.all_of(m.is_active(s), m.facts.overlaps(a, s)))
+
+
+@conjunct(SUB, ADV)
+def ready_is_pledged(m: Moment, s: Term, a: Term) -> Truth:
+    """A ready pair is pledged, and its advertisement is active."""
+    return m.logic.implies(m.state.ready(s, a), lambda: m.logic.all_of(m.ghosts.pledged(s, a), m.is_advertised(a)))
+
+
+@conjunct(SUB, ADV, BROKER, needs="ready_is_pledged", then="heard_everywhere_when_quiet")
 def pledged_is_heard(m: Moment, s: Term, a: Term, b: Term) -> Truth:
-    """A pledged pair overlaps, its subscription is active, and every broker has heard of its advertisement."""
-    return m.logic.implies(
-        m.ghosts.pledged(s, a),
-        lambda: m.logic.all_of(m.ghosts.heard(b, a), m.is_active(s), m.facts.overlaps(a, s)),
-    )
+    """Every broker has heard of a pledged advertisement."""
+    return m.logic.implies(m.ghosts.pledged(s, a), m.ghosts.heard(b, a))
 
 
 @conjunct(
     SUB,
     ADV,
     BROKER,
-    needs="pledged_is_heard adv_came_from_origin adv_is_news unadv_is_news",
+    needs="ready_is_pledged pledged_is_heard adv_came_from_origin adv_is_news unadv_is_news",
     then="known_everywhere_when_quiet",
 )
 def ready_is_known(m: Moment, s: Term, a: Term, b: Term) -> Truth:
-    """A ready pair is pledged and active, and every broker knows its advertisement."""
-    return m.logic.implies(
-        m.state.ready(s, a), lambda: m.logic.all_of(m.ghosts.pledged(s, a), m.is_advertised(a), m.knows(b, a))
-    )
+    """Every broker knows a ready advertisement."""
+    return m.logic.implies(m.state.ready(s, a), lambda: m.knows(b, a))
 
 
 # -- something that covers s lies ahead ------------------------------------------------------------------------------
 
 ROAD = (
-    "covered_now covered_after_each pledged_is_heard ready_is_known adv_came_from_origin adv_is_news unadv_is_news "
+    "covered_now covered_after_each pledged_is_active pledged_is_heard ready_is_pledged ready_is_known "
+    "adv_came_from_origin adv_is_news unadv_is_news "
     "forgotten_inward came_from_home said_away_from_home told_what_is_said has_or_will_be_told has_or_is_told "
     "in_one_queue queues_are_on_links candidate_is_covered home_has_what_is_active"
 )
@@ -82,7 +90,7 @@ def covered_after_each(m: Moment, s: Term, a: Term, x: Term, i: Term) -> Truth:
 # -- what is owed --------------------------------------------------------------------------------------------------
 
 
-@conjunct(PUB, SUB, needs="pledged_is_heard ready_is_known source_handled")
+@conjunct(PUB, SUB, needs="pledged_is_active pledged_is_heard ready_is_pledged ready_is_known source_handled")
 def owed_was_pledged(m: Moment, p: Term, s: Term) -> Truth:
     """What is owed was published, matches, and was published under an advertisement that is pledged."""
     logic = m.logic
@@ -94,7 +102,10 @@ def owed_was_pledged(m: Moment, p: Term, s: Term) -> Truth:
     )
 
 
-OWED = "owed_was_pledged known_ahead copy_ahead copy_then_unadv pledged_is_heard ready_is_known source_handled"
+OWED = (
+    "owed_was_pledged known_ahead copy_ahead copy_then_unadv pledged_is_active pledged_is_heard ready_is_pledged "
+    "ready_is_known source_handled"
+)
 
 
 @conjunct(PUB, SUB, BROKER, needs=f"{OWED} unadv_is_news adv_came_from_origin adv_is_news copy_is_news")
@@ -131,8 +142,9 @@ def copy_ahead(m: Moment, p: Term, s: Term, x: Term) -> Truth:
     BROKER,
     PUB,
     SUB,
-    needs="owed_was_pledged known_ahead unadv_is_news copy_is_news handled_inward source_handled pledged_is_heard "
-    "ready_is_known adv_came_from_origin",
+    needs="owed_was_pledged known_ahead unadv_is_news copy_is_news handled_inward source_handled pledged_is_active "
+    "pledged_is_heard "
+    "ready_is_pledged ready_is_known adv_came_from_origin",
 )
 def copy_then_unadv(m: Moment, i: Term, j: Term, x: Term, p: Term, s: Term) -> Truth:
     """A copy that is owed is queued before the withdrawal of its advertisement."""
@@ -149,8 +161,8 @@ def copy_then_unadv(m: Moment, i: Term, j: Term, x: Term, p: Term, s: Term) -> T
 @conjunct(
     PUB,
     SUB,
-    needs="owed_was_pledged pledged_is_heard ready_is_known home_has_what_is_active source_handled delivered_at_home "
-    "copy_is_news came_from_home handled_was_published",
+    needs="owed_was_pledged pledged_is_active pledged_is_heard ready_is_pledged ready_is_known home_has_what_is_active "
+    "source_handled delivered_at_home copy_is_news came_from_home handled_was_published",
 )
 def owed_is_delivered_at_home(m: Moment, p: Term, s: Term) -> Truth:
     """What is owed to s is delivered once the home of s has handled it."""

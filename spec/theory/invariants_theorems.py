@@ -68,7 +68,8 @@ def _quiet_states() -> Iterator[Inductive]:
         yield from routing_under(policy).of_lemmas(quiet_states(policy).lemmas)
 
 
-QUIET_LEMMAS = tuple(name for name in CONSEQUENCES.lemmas if name.endswith("when quiet") or name == "covered as sent")
+COVERED = ("covered here", "covered as sent")
+QUIET_LEMMAS = tuple(name for name in CONSEQUENCES.lemmas if name.endswith("when quiet") or name in COVERED)
 
 ROUTING_THEOREMS = (
     Theorem(

@@ -102,8 +102,17 @@ def covered_for_good_when_quiet(m: Moment, s: Term, a: Term, x: Term, i: Term) -
     SUB,
     ADV,
     BROKER,
-    needs="covered_now candidate_is_covered home_has_what_is_active came_from_home pledged_is_heard forgotten_inward",
+    needs="covered_now home_has_what_is_active pledged_is_active pledged_is_heard forgotten_inward",
 )
+def covered_here(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+    """Where x knows a that is pledged to s, x has something that covers s, from the side of s: at every moment."""
+    logic = m.logic
+    return logic.implies(
+        logic.all_of(m.ghosts.pledged(s, a), m.is_between(s, x, a), m.knows(x, a)), lambda: _has_cover(m, s, x)
+    )
+
+
+@lemma(SUB, ADV, BROKER, needs="covered_here candidate_is_covered pledged_is_active queues_are_on_links")
 def covered_as_sent(m: Moment, s: Term, a: Term, x: Term) -> Truth:
     """Where x knows a that is pledged to s, x has sent toward the origin something that covers s: at every moment."""
     logic, y = m.logic, m.toward(x, m.origin(a))

@@ -14,7 +14,7 @@ from routeproof.checker.prove.refine.structure import word
 from routeproof.checker.prove.refine.worlds import Worded, items_of
 from routeproof.model.messages import is_control
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.world import State, Step, World
+from routeproof.model.world import Action, State, Step, World
 from routeproof.spec.theory.invariants import Ghosts, Moment
 from routeproof.spec.theory.logic import Truth
 from routeproof.spec.theory.readings import Clause, Grounded, Part, Sort, Term, holding
@@ -111,11 +111,17 @@ class Watched:
 
 
 def run(world: World, seed: int, steps: int) -> Iterator[Watched]:
-    """A random run, at each of its moments."""
+    """A random run, at each of its moments. With an odd seed publications wait until nothing else can happen."""
     chance, watched = random.Random(seed), Watched(world)
+
+    def waits(action: Action) -> bool:
+        return action.kind == "deliver" and not is_control(watched.state.queues[action.link][0])
+
     yield watched
     for _ in range(steps):
         possible = [action for action in world.actions if world.enabled(watched.state, action)]
+        if seed % 2:
+            possible = [action for action in possible if not waits(action)] or possible
         if not possible:
             return
         watched.take(world.step(watched.state, chance.choice(possible)))

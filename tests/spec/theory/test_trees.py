@@ -8,13 +8,17 @@ from itertools import product
 import pytest
 import z3
 
+from routeproof.checker.prove.judge import judge
 from routeproof.model.overlay import Overlay
+from routeproof.spec.theory import ways
 from routeproof.spec.theory.logic import formula
-from routeproof.spec.theory.readings import BROKER, Clause, Grounded, Symbolic, declare
+from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.readings import BROKER, Clause, Grounded, Logic, Symbolic, declare
 from routeproof.spec.theory.trees import Tree, furthest, of_overlay, path_induction, tree_holds
 from routeproof.spec.theory.ways import ways_hold
 from tests.spec.theory.small_worlds import labelled_trees, shapes_of_trees
 
+(THEOREM,) = (theorem for theorem in PROPAGATION_THEOREMS if theorem.id == "TreeWays")
 AXIOMS = [clause.name for clause in tree_holds(Grounded({}), of_overlay(Overlay.line(1)))]
 
 
@@ -116,3 +120,13 @@ def test_a_schema_can_fail() -> None:
     )
     logic = Grounded({BROKER: (1, 2, 3)})
     assert furthest(logic, ring, lambda x: True, 1) is False
+
+
+@pytest.mark.parametrize("left_out", AXIOMS)
+def test_without_an_axiom_the_ways_of_trees_are_not_proved(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rest(logic: Logic, tree: Tree) -> list[Clause]:
+        return [axiom for axiom in tree_holds(logic, tree) if axiom.name != left_out]
+
+    monkeypatch.setattr(ways, "tree_holds", rest)
+    judged = judge(THEOREM, rlimit=1_000_000)
+    assert judged.verdict in ("refuted", "unknown")
