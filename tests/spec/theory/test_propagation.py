@@ -14,6 +14,8 @@ from routeproof.checker.instances import find
 from routeproof.checker.prove.solve import settle
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import world
+from routeproof.spec.theory import distance, similarity
+from routeproof.spec.theory import equation_3 as equation
 from routeproof.spec.theory.distance import HOPS, STATISTIC
 from routeproof.spec.theory.equation_3 import equation_3
 from routeproof.spec.theory.examples import beside, example, grafted
@@ -21,7 +23,7 @@ from routeproof.spec.theory.grafting import property_2
 from routeproof.spec.theory.logic import Truth, formula, negation
 from routeproof.spec.theory.needed import Needed, needed, stated
 from routeproof.spec.theory.needed_paths import EXACTLY, PATH, PROPERTY_1, AnyEntryQuenches
-from routeproof.spec.theory.needed_shares import EQUATION_3, PROPERTY_3
+from routeproof.spec.theory.needed_shares import EQUATION_3, PROPERTY_3, all_entries
 from routeproof.spec.theory.proof import Build, Proof, obligations
 from routeproof.spec.theory.propagation import property_1
 from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
@@ -233,8 +235,36 @@ FAULTS: list[tuple[str, Build, type[Handler]]] = [
 def test_a_faulty_broker_is_not_proved(policy: str, build: Build, handler: type[Handler]) -> None:
     """The last three are brokers without fault, under a policy of which the property is not true."""
     scenes = [each(policy).scene() for each in (beside, grafted)]
-    verdicts = {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy, handler), scenes)}
-    assert verdicts & {"refuted", "unknown"}
+    found = {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy, handler), scenes)}
+    assert found & {"refuted", "unknown"}
+
+
+def verdicts(build: Build, policy: str) -> set[str]:
+    scenes = [each(policy).scene() for each in (beside, grafted)]
+    return {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy), scenes)}
+
+
+def test_counting_all_entries_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """STA-5, in the statistic itself."""
+    assert verdicts(equation_3, "none") == {"proved"}
+    for module in (distance, equation):
+        monkeypatch.setattr(module, "matches_several", all_entries)
+    assert verdicts(equation_3, "none") & {"refuted", "unknown"}
+
+
+def test_a_distance_that_is_not_reset_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distance, "matches_several", lambda q, x, p: False)
+    assert verdicts(equation_3, "none") & {"refuted", "unknown"}
+
+
+def test_similarity_is_not_proved_to_grow_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def backward(q: Scene, x: Term, y: Term, s: Term, p: Term) -> Truth:
+        return forward(q, y, x, s, p)
+
+    forward = similarity.on_the_way
+    monkeypatch.setattr(similarity, "on_the_way", backward)
+    assert verdicts(property_3, "none") & {"refuted", "unknown"}
+    assert verdicts(property_3_in_tables, "none") & {"refuted", "unknown"}
 
 
 # -- what is needed ----------------------------------------------------------------------------------------------------
