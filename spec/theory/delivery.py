@@ -1,10 +1,9 @@
 """No lost delivery: the invariants by which a publication that is owed always has a copy on its way.
 
 A pair (s, a) that was ready once is *pledged* until s is withdrawn. From then on, wherever a is known on the path
-from the
-home of s to the origin of a, the neighbour toward the origin has something from there that covers s; and it will still
-have after each message that is queued (COV-8 is what keeps this true). A withdrawn a is forgotten from its origin on,
-behind whatever was published before. So a publication that is owed finds its way ahead unbroken.
+from the home of s to the origin of a, the neighbour toward the origin has something from there that covers s; and it
+will still have after each message that is queued (COV-8 is what keeps this true). A withdrawn a is forgotten from its
+origin on, behind whatever was published before. So a publication that is owed finds its way ahead unbroken.
 """
 
 from __future__ import annotations
@@ -161,7 +160,8 @@ def copy_then_unadv(m: Moment, i: Term, j: Term, x: Term, p: Term, s: Term) -> T
 @conjunct(
     PUB,
     SUB,
-    needs="owed_was_pledged pledged_is_active pledged_is_heard ready_is_pledged ready_is_known home_has_what_is_active "
+    needs="owed_was_pledged pledged_is_active pledged_is_heard ready_is_pledged ready_is_known "
+    "home_has_what_is_active "
     "source_handled delivered_at_home copy_is_news came_from_home handled_was_published",
 )
 def owed_is_delivered_at_home(m: Moment, p: Term, s: Term) -> Truth:

@@ -1,7 +1,8 @@
 """Invariants of advertisements: each is flooded away from its origin once, and forgotten once, in that order.
 
 A client advertises at most once, so that there are three stages of a at a broker: not heard, known, forgotten. Along
-a link that leads away from the origin the farther broker is never ahead, and where it is behind, the message is queued.
+a link that leads away from the origin the farther broker is never ahead, and where it is behind, the message is
+queued.
 """
 
 from __future__ import annotations

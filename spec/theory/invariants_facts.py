@@ -1,7 +1,7 @@
 """What is true of every step, whatever it is about: of what is said in it, and of what is told by that.
 
-`told` speaks of everything that was said up to a message. These are the only consequences that the invariants use, and
-the fourth is what additions before removals are for (COV-8): at no message in between is a neighbour without both
+`told` speaks of everything that was said up to a message. These are the only consequences that the invariants use,
+and the fourth is what additions before removals are for (COV-8): at no message in between is a neighbour without both
 what it had and what it will have.
 """
 

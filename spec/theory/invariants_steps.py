@@ -95,16 +95,16 @@ class Stage:
     sends: Sends
     wants: Relation
 
-    def named(self, event: Event) -> Named:
+    def named(self, event: Event, suffix: str = "") -> Named:
         """Any step of this kind."""
         logic = self.now.logic
         assert isinstance(logic, Symbolic)
-        subject = logic.constant("subject", ABOUT[event.kind])
+        subject = logic.constant(f"subject_{event.kind}{suffix}", ABOUT[event.kind])
         if event.operation:
             find = {SUB: self.now.home, ADV: self.now.origin, PUB: self.now.source}[DONE[event.operation][1]]
             return Named(subject, find(subject), find(subject))
-        here, sender = logic.constant("here", BROKER), logic.constant("sender", BROKER)
-        return Named(subject, here, sender, logic.constant("item", ITEM))
+        here, sender = logic.constant(f"here{suffix}", BROKER), logic.constant(f"sender{suffix}", BROKER)
+        return Named(subject, here, sender, logic.constant(f"item{suffix}", ITEM))
 
     def step(
         self,

@@ -17,6 +17,7 @@ from routeproof.impl.pruning import PruningBroker
 from routeproof.impl.recording import OBSERVES, Recorder
 from routeproof.impl.simulator import Congestion, Network, Operation, Simulator
 from routeproof.impl.statistics import Statistics, critical
+from routeproof.impl.withdrawal import goes_on
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,
@@ -32,6 +33,7 @@ from routeproof.model.messages import (
     Signal,
     Subscribe,
     Subscription,
+    Unadvertise,
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
@@ -99,8 +101,6 @@ def test_gt_3_a_header_on_its_way() -> None:
 )
 def test_gt_7_which_distance_counts(triggered: int, counts: int | None) -> None:
     """A distance of 0 for what counts stops the withdrawal, and every other one lets it go on."""
-    from routeproof.impl.withdrawal import goes_on
-
     for stopped in (0, 1):
         distances = (0, 3) if stopped == 0 else (3, 0)
         goes = goes_on(Cut("a", distances), "incremental", INCREMENTAL, lambda: triggered)
@@ -150,8 +150,6 @@ def test_what_was_withdrawn_leaves_nothing_behind() -> None:
     assert broker.congested
     assert (broker.rows, len(broker.tables().held)) == (0, 1)
     broker.receive(LOCAL, Relieve())
-    from routeproof.model.messages import Unadvertise
-
     broker.receive(2, Unadvertise(A))
     assert broker.tables() == told().tables()
 

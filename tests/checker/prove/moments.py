@@ -111,18 +111,21 @@ class Watched:
 
 
 def run(world: World, seed: int, steps: int) -> Iterator[Watched]:
-    """A random run, at each of its moments. With an odd seed publications wait until nothing else can happen."""
+    """A random run, at each of its moments. With an odd seed what is published travels last, behind withdrawals."""
     chance, watched = random.Random(seed), Watched(world)
 
-    def waits(action: Action) -> bool:
-        return action.kind == "deliver" and not is_control(watched.state.queues[action.link][0])
+    def turn(action: Action) -> int:
+        if action.kind == "deliver":
+            return 0 if is_control(watched.state.queues[action.link][0]) else 3
+        return 1 if action.label.startswith("publish") else 2 if action.label.startswith("un") else 0
 
     yield watched
     for _ in range(steps):
         possible = [action for action in world.actions if world.enabled(watched.state, action)]
-        if seed % 2:
-            possible = [action for action in possible if not waits(action)] or possible
         if not possible:
             return
+        first = min(map(turn, possible))
+        if seed % 2:
+            possible = [action for action in possible if turn(action) == first]
         watched.take(world.step(watched.state, chance.choice(possible)))
         yield watched
