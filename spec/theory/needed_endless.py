@@ -6,6 +6,8 @@ finite; but it is what the proofs take for granted beyond the first order.
 
 from __future__ import annotations
 
+from functools import cache
+
 import attrs
 import z3
 
@@ -53,6 +55,7 @@ def endless_line() -> Obligation:
     return _obligation("without a finite overlay: s comes from afar, from nobody", scene, property_1, FINITE, broken)
 
 
+@cache  # the names of its sorts can be declared once
 def ever_wider() -> Obligation:
     """At the broker of a there are subscriptions 1, 2, 3 and so on, each wider than the one before, so none is sent."""
     overlay = Overlay.of([(1, 2), (1, 3)])
