@@ -106,6 +106,8 @@ class Columns:
         array = self.arrays[name]
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
+        elif len(array.dictionary) > self.rows:  # most of it is not said here
+            array = array.dictionary_decode().dictionary_encode()
         if not _is_string(array.type.value_type) or (nothing is None and array.null_count):
             raise _Odd
         values = self._values(name, array.dictionary, read, nothing)

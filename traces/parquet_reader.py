@@ -1,4 +1,4 @@
-"""Traces in Parquet: `read` gives the header and the events, batch by batch.
+"""Traces in Parquet: `read` gives the header and the events, batch by batch, and `read_rows` the batches themselves.
 
 A row group that is broken is left at the fault, which counts as one `BadLine`, and the next is read. Without the end of
 the file, where its metadata are, nothing of it can be.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from routeproof.traces.batches import Columns, read_batch
-from routeproof.traces.columns import HEADER, ORDER
+from routeproof.traces.columns import HEADER, ORDER, Batch
 from routeproof.traces.fields import TraceError, in_one_line
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, read_header
 from routeproof.traces.lines import checked_lines
@@ -40,15 +40,63 @@ def is_parquet(path: Path) -> bool:
         return False
 
 
+class Rows:
+    """Some rows of a row group. `first`: the number of the first one, where they have no `line`; and its place in the
+    group."""
+
+    def __init__(self, batch: Batch, first: int, group: int, place: int, columns: Columns, meanings: Meanings) -> None:
+        self.batch = batch
+        self.first = first
+        self.meanings = meanings
+        self._where = group, place
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def part(self, begin: int, end: int) -> Rows:
+        group, place = self._where
+        batch = self.batch.slice(begin, end - begin)
+        return Rows(batch, self.first + begin, group, place + begin, self._columns, self.meanings)
+
+    def events(self) -> list[Event | BadLine]:
+        """They count as one `BadLine` where they cannot be read."""
+        import pyarrow as pa
+
+        try:
+            return read_batch(self.batch, self.first, self._columns, self.meanings)
+        except (pa.ArrowException, *FAULTS) as error:
+            return [_missing(*self._where, len(self), self.first, in_one_line(error))]
+
+
+def _missing(group: int, place: int, rows: int, number: int, why: str) -> BadLine:
+    return BadLine(number, f"rows {place + 1} to {place + rows} of row group {group + 1} cannot be read: {why}")
+
+
 def read(
     file: BinaryIO, *, checked: bool = False, most: int | None = None, groups: Iterable[int] | None = None
 ) -> tuple[Header, Iterator[list[Event | BadLine]]]:
     """`most`: bytes that may be held. `groups`: the row groups to read; all of them where it is left out."""
+    header, found = read_rows(file, most=most, groups=groups)
+    return header, _events(found, checked)
+
+
+def _events(found: Iterator[Rows | BadLine], checked: bool) -> Iterator[list[Event | BadLine]]:
+    for rows in found:
+        lines: list[Event | BadLine] = rows.events() if isinstance(rows, Rows) else [rows]
+        yield checked_lines(lines) if checked else lines
+
+
+def read_rows(
+    file: BinaryIO, *, most: int | None = None, groups: Iterable[int] | None = None
+) -> tuple[Header, Iterator[Rows | BadLine]]:
+    """The same for one who can use rows before they are events. Each is to be let go of before the next is asked for:
+    it has dictionaries of its own."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        opened = pq.ParquetFile(file, page_checksum_verification=True)
+        opened = pq.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
         metadata = opened.schema_arrow.metadata or {}
         held = max(opened.metadata.num_rows * ROW_BYTES, _held(opened))
         known = [name for name in opened.schema_arrow.names if name in ORDER]
@@ -59,7 +107,7 @@ def read(
     if most is not None and held > most:
         raise TraceError(f"some {held >> 20} MiB; expected at most {most >> 20} MiB to read it whole")
     header = read_header(parse(metadata[HEADER]))
-    return header, _Reading(opened, known, meanings_of(dialect_of(header)), checked).events(groups)
+    return header, _Reading(opened, known, meanings_of(dialect_of(header))).rows(groups)
 
 
 def _held(opened: Any) -> int:
@@ -70,13 +118,12 @@ def _held(opened: Any) -> int:
 class _Reading:
     """One file, from row group to row group."""
 
-    def __init__(self, opened: Any, columns: list[str], meanings: Meanings, checked: bool) -> None:
+    def __init__(self, opened: Any, columns: list[str], meanings: Meanings) -> None:
         self.opened = opened
         self.columns = columns
         self.meanings = meanings
-        self.checked = checked
 
-    def events(self, groups: Iterable[int] | None) -> Iterator[list[Event | BadLine]]:
+    def rows(self, groups: Iterable[int] | None) -> Iterator[Rows | BadLine]:
         metadata = self.opened.metadata
         sizes = [int(metadata.row_group(group).num_rows) for group in range(metadata.num_row_groups)]
         firsts = list(accumulate(sizes, initial=2))
@@ -85,24 +132,24 @@ class _Reading:
             yield from self._group(group, firsts[group], sizes[group])
             if group == last and sum(sizes) != metadata.num_rows:
                 reason = f"the file says that it has {metadata.num_rows} rows; its row groups have {sum(sizes)}"
-                yield [BadLine(firsts[-1], reason)]
+                yield BadLine(firsts[-1], reason)
 
-    def _group(self, group: int, first: int, rows: int) -> Iterator[list[Event | BadLine]]:
+    def _group(self, group: int, first: int, rows: int) -> Iterator[Rows | BadLine]:
         import pyarrow as pa
 
         done = 0
         columns = Columns()
         try:
             batches = self.opened.iter_batches(ROWS, row_groups=[group], columns=self.columns, use_threads=False)
-            for batch in batches:
+            while (batch := next(batches, None)) is not None:
                 batch.validate(full=True)
-                found = read_batch(batch, first + done, columns, self.meanings)
-                yield checked_lines(found) if self.checked else found
-                done += batch.num_rows
+                size = batch.num_rows
+                yield Rows(batch, first + done, group, done, columns, self.meanings)
+                done += size
+                del batch  # it need not stay until there is the next
             why = "they are missing"
         except (pa.ArrowException, *FAULTS) as error:
             why = in_one_line(error)
         pa.default_memory_pool().release_unused()
         if done != rows:
-            where = f"rows {done + 1} to {rows} of row group {group + 1}"
-            yield [BadLine(first + done, f"{where} cannot be read: {why}")]
+            yield _missing(group, done, rows - done, first + done, why)

@@ -4,6 +4,9 @@ A validator goes through one broker of one run after another, and hands out row 
 holds whole brokers: all events of a (run, broker) are in one, in the order in which they came. What comes mixed is kept
 in a temporary file until it is all there, compressed and in pieces of one broker each; what is held in memory is some
 hundred thousand events and, in the end, the columns of one row group.
+
+A reader holds the different texts of a row group several times over, and a broker has the more of them the longer the
+trace is. So a broker with very many is several row groups, one after the other, that hold nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +30,12 @@ HELD = 1 << 15
 
 GROUP_ROWS = 1 << 17
 """Rows in a row group, at least: it is filled up with whole brokers until it has so many."""
+
+PIECE_ROWS = 1 << 12
+"""Events of one broker that wait, at most."""
+
+GROUP_TEXTS = 1 << 20
+"""Bytes of different texts in a row group, about; at least those of one piece."""
 
 DICTIONARY_BYTES = 16 << 20
 """A column whose different values fit in here is dictionary-encoded."""
@@ -77,6 +86,8 @@ class _Piece:
     begin: int
     end: int
     rows: int
+    texts: int
+    """Bytes of its different texts."""
     may_begin_group: bool
 
 
@@ -97,9 +108,12 @@ class _Spool:
         if self.cut_at_snapshots and isinstance(line, Event) and line.event == "snapshot":
             self._put_away(key)
         self.pieces.setdefault(key, [])  # brokers are written in the order in which they come
-        self.waiting.setdefault(key, []).append(line)
+        waiting = self.waiting.setdefault(key, [])
+        waiting.append(line)
         self.held += 1
-        if self.held >= HELD:
+        if len(waiting) >= PIECE_ROWS:
+            self._put_away(key)
+        elif self.held >= HELD:
             self._put_away_largest()
 
     def groups(self) -> Iterator[Any]:
@@ -109,15 +123,26 @@ class _Spool:
         for key in list(self.waiting):
             self._put_away(key)
         tables: list[Any] = []
-        rows = 0
-        for piece in (piece for pieces in self.pieces.values() for piece in pieces):
-            if rows >= GROUP_ROWS and piece.may_begin_group:
+        for piece, begins in self._cut():
+            if begins and tables:
                 yield pa.concat_tables(tables).unify_dictionaries()
-                tables, rows = [], 0
+                tables = []
             tables.append(self._read(piece))
-            rows += piece.rows
         if tables:
             yield pa.concat_tables(tables).unify_dictionaries()
+
+    def _cut(self) -> Iterator[tuple[_Piece, bool]]:
+        """Every piece, and whether a row group begins with it."""
+        rows = texts = 0
+        for pieces in self.pieces.values():
+            whole = sum(piece.texts for piece in pieces)
+            for number, piece in enumerate(pieces):
+                too_much = texts + (piece.texts if number else whole) > GROUP_TEXTS
+                enough = piece.may_begin_group and (rows >= GROUP_ROWS or too_much)
+                yield piece, enough or too_much
+                rows = piece.rows + (0 if enough else rows)
+                texts = piece.texts + (0 if enough or too_much else texts)
+            texts = max(texts, whole)  # what more than fills a row group shares none
 
     def _put_away_largest(self) -> None:
         for key in sorted(self.waiting, key=lambda key: -len(self.waiting[key])):
@@ -150,7 +175,8 @@ class _Spool:
         begin = self.file.seek(0, 2)
         self.file.write(sink.getvalue())
         pieces = self.pieces.setdefault(key, [])
-        pieces.append(_Piece(begin, self.file.tell(), batch.num_rows, starts or not pieces))
+        texts = sum(batch.column(name).dictionary.nbytes for name in NAMES)
+        pieces.append(_Piece(begin, self.file.tell(), batch.num_rows, texts, starts or not pieces))
 
     def _read(self, piece: _Piece) -> Any:
         import pyarrow as pa

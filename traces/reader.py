@@ -70,6 +70,17 @@ def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, I
         yield _read(path, file, checked=checked)
 
 
+@contextmanager
+def open_rows(path: Path) -> Iterator[tuple[Header, Iterator[parquet_reader.Rows | BadLine]]]:
+    """The same of a trace in Parquet, for one who can use rows before they are events."""
+    with _opened(path) as file:
+        try:
+            found = parquet_reader.read_rows(file)
+        except TraceError as error:
+            raise TraceError(f"{named(path)}: {error}") from None
+        yield found
+
+
 def _opened(path: Path) -> BufferedReader:
     try:
         return path.open("rb")

@@ -15,6 +15,12 @@ SNAPSHOTS = 10_000
 HOT = 0.9
 CORES = (1, 2)
 
+FAST = {".jsonl": 120_000, ".parquet": 250_000}
+"""Events per second of processor time that we want of one core, by form."""
+
+FLAT = 1.10
+"""Times the memory of the short trace that the long one may take."""
+
 
 def validation() -> list[Row]:
     """Every check on, level exact. The first row of each group is what the others are divided by."""
@@ -23,7 +29,7 @@ def validation() -> list[Row]:
         rows = []
         for form in (".jsonl", ".parquet"):
             group = [afresh(_locally, made[name + form]) for name in ("short", "long")]
-            rows += _ratios(group, "events/cpu s")
+            rows += with_aims(_ratios(group, "events/cpu s"), form)
         timed = {cores: afresh(_on_spark, made, cores) for cores in CORES}
         for name in ("long.jsonl", "long.parquet"):
             rows += _ratios([timed[cores][name] for cores in CORES], "events/s")
@@ -33,6 +39,22 @@ def validation() -> list[Row]:
 
 def _ratios(group: list[Row], by: str) -> list[Row]:
     return [{**row, "ratio": round(row[by] / group[0][by], 2)} for row in group]
+
+
+def with_aims(group: list[Row], form: str) -> list[Row]:
+    """Of the longest trace: is it judged as fast as we want, in memory that stays flat?"""
+    longest = group[-1]
+    grown = longest["peak MB"] / group[0]["peak MB"]
+    aims = [
+        _aim(longest["events/cpu s"] >= FAST[form], f"{FAST[form]:,} events/cpu s"),
+        _aim(grown <= FLAT, f"{FLAT:.2f} times the memory"),
+    ]
+    longest |= {"MB ratio": round(grown, 2), "aims": "; ".join(aims)}
+    return group
+
+
+def _aim(reached: bool, what: str) -> str:
+    return f"{what}: {'reached' if reached else 'NOT reached'}"
 
 
 def _make(folder: Path) -> dict[str, Path]:
@@ -86,4 +108,7 @@ def _row(path: Path, engine: str, cores: int, events: int, clock: Clock) -> Row:
         "events/s": round(events / clock.wall),
         "events/cpu s": round(events / clock.cpu) if local else "",
         "peak MB": peak_megabytes() if local else "",
+        "ratio": "",
+        "MB ratio": "",
+        "aims": "",
     }

@@ -6,11 +6,14 @@ one bucket after the other, or many at once, can be judged (`obligations`).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgspec
+import numpy as np
 from attrs import frozen
 
 from routeproof.checker.validate.meant import Meant
@@ -58,7 +61,7 @@ class Published:
 
 
 class Delivered(NamedTuple):
-    """`to`: the subscription or, behind an @, the client. There are many, so that its place is not apart."""
+    """`to`: the subscription or, behind an @, the client."""
 
     to: str
     broker: str
@@ -71,13 +74,32 @@ class Delivered(NamedTuple):
         return Place(self.broker, self.seq, self.before, self.time)
 
 
+COLUMNS = 5
+PUBLICATION, TO, SEQ, BEFORE, TIME = range(COLUMNS)
+"""The columns of deliveries. The first two are places in `ids` and `tos`."""
+
+
+@frozen
+class Deliveries:
+    """There are many, so that they are columns: `columns` is an array of int64 with a row for each of these."""
+
+    ids: list[str]
+    tos: list[str]
+    columns: Any
+
+    def __iter__(self) -> Iterator[tuple[str, str, int, int, int]]:
+        """A publication's id, to whom, seq, before, time."""
+        for publication, to, seq, before, time in self.columns.T.tolist():
+            yield self.ids[publication], self.tos[to], seq, before, time
+
+
 class Block(NamedTuple):
-    """What was set aside together. Of deliveries only the rows: a publication's id, to whom, seq, before, time."""
+    """What was set aside together."""
 
     broker: str
     operations: list[Operation]
     published: list[Published]
-    delivered: list[tuple[str, str, int, int, int]]
+    delivered: Deliveries
 
 
 class ClientRows:
@@ -87,43 +109,86 @@ class ClientRows:
         self._broker = broker
         self._operations: list[tuple[object, ...]] = []
         self._published: list[tuple[Any, ...]] = []
-        self._delivered: list[tuple[str, str, int, int, int]] = []
+        self._ids: dict[str, int] = {}
+        self._tos: dict[str, int] = {}
+        self._delivered = array("q")
+        """Columns of deliveries, row by row; the first two are places in the two above."""
+        self._many: list[Deliveries] = []
 
     def delivered(self, id: str, to: str, seq: int, before: int, time: int) -> bool:
         """True when it is time to ask for `blocks`."""
-        self._delivered.append((id, to, seq, before, time))
-        return len(self._delivered) >= HELD
+        ids, tos = self._ids, self._tos
+        self._delivered.extend((ids.setdefault(id, len(ids)), tos.setdefault(to, len(tos)), seq, before, time))
+        return len(self._delivered) >= COLUMNS * HELD
+
+    def came(self, many: Deliveries) -> None:
+        """Many at once; it is time to ask for `blocks`."""
+        self._many.append(many)
 
     def did(self, meant: Meant, client: str, seq: int, before: int, time: int, spoke: int) -> bool:
         """True when it is time to ask for `blocks`."""
         if meant.kind == "publish":
-            self._published.append((meant.id, meant.of, meant.written, meant.digest, spoke, seq, before, time))
-            return len(self._published) >= HELD
+            return self.published(meant.id, meant.of, meant.written, meant.digest, spoke, seq, before, time)
         for item in meant.items:
             written = meant.written if isinstance(meant.written, bytes) else b""
             self._operations.append((meant.kind, item.of or item.id, written, client, seq, before, time))
         return len(self._operations) >= HELD
 
+    def published(
+        self, id: str, of: str, event: bytes | int, digest: int, spoke: int, seq: int, before: int, time: int
+    ) -> bool:
+        """True when it is time to ask for `blocks`."""
+        self._published.append((id, of, event, digest, spoke, seq, before, time))
+        return len(self._published) >= HELD
+
     def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
         """What waits, by bucket: if it is much, or all."""
-        if max(len(self._operations), len(self._published), len(self._delivered)) < (1 if all_of_them else HELD):
+        waiting = max(len(self._operations), len(self._published), len(self._delivered) // COLUMNS)
+        if not self._many and waiting < (1 if all_of_them else HELD):
             return
-        buckets: dict[int, tuple[str, list[Any], list[Any], list[Any]]] = {}
-        if self._operations:
-            buckets[OPERATIONS] = self._broker, self._operations, [], []
-        for which, rows in ((2, self._published), (3, self._delivered)):
-            for row in rows:
-                bucket = crc32(row[0].encode("utf-8", "surrogatepass")) % BUCKETS
-                if bucket not in buckets:
-                    buckets[bucket] = self._broker, [], [], []
-                buckets[bucket][which].append(row)  # type: ignore[union-attr]  # 2 and 3 are lists
-        self._operations, self._published, self._delivered = [], [], []
-        for bucket in sorted(buckets):
-            yield bucket, packed(buckets[bucket])
+        if self._delivered:
+            columns = np.frombuffer(self._delivered, np.int64).reshape(-1, COLUMNS).T
+            self._many.append(Deliveries(list(self._ids), list(self._tos), columns))
+        operations, published, many = self._operations, self._published, self._many
+        self._operations, self._published, self._many = [], [], []
+        self._ids, self._tos, self._delivered = {}, {}, array("q")
+        if operations:
+            yield OPERATIONS, packed((self._broker, operations, [], None))
+        buckets: dict[int, list[tuple[Any, ...]]] = {}
+        for row in published:
+            buckets.setdefault(bucket_of(row[0]), []).append(row)
+        for deliveries in many:
+            for bucket, some in _by_bucket(deliveries):
+                yield bucket, packed((self._broker, [], buckets.pop(bucket, []), some))
+        for bucket, those in buckets.items():
+            yield bucket, packed((self._broker, [], those, None))
+
+
+def bucket_of(id: str) -> int:
+    return crc32(id.encode("utf-8", "surrogatepass")) % BUCKETS
+
+
+def _by_bucket(many: Deliveries) -> Iterator[tuple[int, tuple[list[str], list[str], bytes]]]:
+    """Each with the names that are in it, and no others."""
+    buckets = np.array([bucket_of(id) for id in many.ids], np.int64)[many.columns[PUBLICATION]]
+    order = np.argsort(buckets, kind="stable")
+    buckets, columns = buckets[order], many.columns[:, order]
+    names = []
+    for row, known in ((PUBLICATION, many.ids), (TO, many.tos)):
+        different, which = np.unique(buckets * len(known) + columns[row], return_inverse=True)
+        firsts = np.searchsorted(different, np.arange(BUCKETS + 1) * len(known))
+        columns[row] = which - firsts[buckets]
+        names.append(([known[n] for n in (different % len(known)).tolist()], firsts.tolist()))
+    ends = np.searchsorted(buckets, np.arange(BUCKETS + 1)).tolist()
+    for bucket, (begin, end) in enumerate(pairwise(ends)):
+        if begin < end:
+            ids, tos = (known[firsts[bucket] : firsts[bucket + 1]] for known, firsts in names)
+            yield bucket, (ids, tos, columns[:, begin:end].tobytes())
 
 
 def block_of(data: bytes) -> Block:
     broker, operations, published, delivered = msgspec.msgpack.decode(data)
+    ids, tos, columns = delivered or ([], [], b"")
     return Block(
         broker,
         [Operation(kind, id, wants, by, Place(broker, *at)) for kind, id, wants, by, *at in operations],
@@ -131,5 +196,5 @@ def block_of(data: bytes) -> Block:
             Published(id, of, event, digest, spoke, Place(broker, *at))
             for id, of, event, digest, spoke, *at in published
         ],
-        delivered,
+        Deliveries(ids, tos, np.frombuffer(columns, np.int64).reshape(COLUMNS, -1)),
     )

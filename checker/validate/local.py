@@ -6,7 +6,7 @@ a temporary file (`store`), and judged when the whole trace has been read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from routeproof.checker.errors import UsageError
@@ -25,20 +25,25 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.stretches import stretches
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.meanings import meanings_of
-from routeproof.traces.parquet_reader import is_parquet
+from routeproof.traces.parquet_reader import Rows, is_parquet
+from routeproof.traces.reader import open_rows
 
 
 def validate_locally(path: Path, setting: Setting) -> Report:
     with Store() as store, collecting_rarely():
         reading = _Reading(setting, store)
-        if is_parquet(path):
-            reading.judge.look_ahead(subscriptions(path))
         try:
-            with open_trace(path) as (_, lines):
-                reading.read(lines)
+            if is_parquet(path):
+                reading.judge.look_ahead(subscriptions(path))
+                with open_rows(path) as (_, rows):
+                    reading.read_rows(rows)
+            else:
+                with open_trace(path) as (_, lines):
+                    reading.read(lines)
         except TraceError as error:
             raise UsageError(str(error)) from None
         return reading.conclude()
@@ -53,23 +58,50 @@ class _Reading:
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
         self._bad: list[BadLine] = []
+        is_plain = not (setting.prunes or isinstance(setting, Measured))
+        self._at_once = is_plain and setting.replays and {"send", "deliver"} <= setting.observes
+        """Are publications looked at for all that can be seen of many at once, and for nothing more?"""
 
-    def read(self, lines: Iterator[Event | BadLine]) -> None:
+    def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
         for line in lines:
             if type(line) is BadLine:
                 self._bad.append(line)
                 continue
             assert type(line) is Event
-            key = line.run or header_run, line.broker
-            part = parts.get(key)
-            if part is None:
-                if not is_whole(*key):
-                    self._bad.append(BadLine(line.line, HALF))
-                    continue
-                part = parts[key] = part_of(self.judge, *key)
-            if part.look(line):
+            part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
+            if part is not None and part.look(line):
                 self._put(part)
+
+    def _new_part(self, line: Event) -> Part | None:
+        key = line.run or self._setting.run, line.broker
+        if not is_whole(*key):
+            self._bad.append(BadLine(line.line, HALF))
+            return None
+        part = self._parts[key] = part_of(self.judge, *key)
+        return part
+
+    def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
+        for rows in found:
+            if isinstance(rows, BadLine):
+                self._bad.append(rows)
+            else:
+                self._read_rows(rows)
+            del rows  # its dictionaries need not stay until those of the next are there
+
+    def _read_rows(self, rows: Rows) -> None:
+        """Stretches of publications at once, the rest event by event."""
+        done = 0
+        for stretch in stretches(rows) if self._at_once else ():
+            if done < stretch.begin:
+                self.read(rows.part(done, stretch.begin).events())
+                done = stretch.begin
+            part = self._parts.get((stretch.run or self._setting.run, stretch.broker))
+            if part is not None and part.pass_on(stretch):
+                self._put(part)
+                done = stretch.end
+        if done < len(rows):
+            self.read(rows.part(done, len(rows)).events())
 
     def _put(self, part: Part, *, all_of_it: bool = False) -> None:
         for link, block in part.link_blocks(all_of_them=all_of_it):

@@ -1,18 +1,23 @@
 """What a message of a trace means, found out once: `Meant`, kept in a `Dictionary`.
 
 A trace says the same message at every broker that it passes, twice each. What it says, its digest and the model's
-message for it are therefore remembered by the text that was written, up to a limit.
+message for it are therefore remembered by the text that was written: the latest of all, and of publications for long
+what little is needed again (`publications`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from msgspec import UNSET, UnsetType
 from msgspec import Raw as JsonText
 
+from routeproof.checker.validate.publications import Entry, Publications
+from routeproof.checker.validate.replica import Universe
 from routeproof.checker.validate.replica.answers import Answer
-from routeproof.checker.validate.said import Said, digest, said_about, said_in_trace
+from routeproof.checker.validate.replica.bits import numbers_of
+from routeproof.checker.validate.said import Said, said_about, said_in_trace
+from routeproof.checker.validate.said import digest as digest_of
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import (
     Advertise,
@@ -26,9 +31,10 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.traces import Item, TraceError, TraceMessage
+from routeproof.traces.meanings import Meanings
 
-REMEMBERED = 1 << 16
-"""Messages, of some 600 bytes each: where brokers stand one after the other, each has them all once more."""
+REMEMBERED = 1 << 10
+"""Messages, of some 1,200 bytes each: about so many are on the way at a time."""
 
 Known = Callable[[str], Subscription | Advertisement | None]
 """What an id is at a broker, as far as the broker knows."""
@@ -43,7 +49,7 @@ class Meant:
 
     __slots__ = ("_meanings", "digest", "id", "is_control", "items", "kind", "matching", "of", "written")
 
-    def __init__(self, message: TraceMessage, written: bytes | int) -> None:
+    def __init__(self, message: TraceMessage, written: bytes | int, digest: int | None = None) -> None:
         self.kind: str = message.kind
         self.id: str = message.id
         self.of: str = message.of
@@ -51,7 +57,7 @@ class Meant:
         self.items: tuple[Item, ...] = message.items if self.is_control else ()
         self.written = written
         """Its filter or its event; empty where it has none."""
-        self.digest: int = digest(said_in_trace(message))
+        self.digest: int = digest_of(said_in_trace(message)) if digest is None else digest
         self.matching: Answer | None = None
         """Who matches a publication, once somebody asked."""
         self._meanings = message.meanings
@@ -76,11 +82,18 @@ class Meant:
         return self is other or self.digest == other.digest
 
 
-class Dictionary:
-    """Messages by their text."""
+Written = tuple[str, str, bytes | int]
+"""A publication as it was written: its id, its advertisement's, and its event."""
 
-    def __init__(self) -> None:
-        self._known: dict[Hashable, Meant] = {}
+
+class Dictionary:
+    """Messages by their text. `matched`: will it be asked who matches a publication?"""
+
+    def __init__(self, universe: Universe, *, matched: bool = True) -> None:
+        self._universe = universe
+        self._matched = matched
+        self._latest: dict[Hashable, Meant] = {}
+        self.publications = Publications(universe)
 
     def of(self, message: TraceMessage) -> Meant:
         """`TraceError` where its filter or event cannot be read."""
@@ -95,12 +108,56 @@ class Dictionary:
             items = None if packed is UNSET else tuple((i.id, i.of, _bytes(i.filter_text)) for i in packed)
             written = _written(message)
             key = message.kind, message.id, message.of, written, items
-        meant = self._known.get(key)
+        meant = self._latest.get(key)
         if meant is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            meant = self._known[key] = Meant(message, written)
+            if len(self._latest) >= REMEMBERED:
+                self._put_away()
+            meant = self._latest[key] = self._found(message, written)
         return meant
+
+    def entry(self, written: Written, meanings: Meanings) -> Entry:
+        """What a publication comes to; `TraceError` where its event cannot be read."""
+        entry = self.publications.find(written)
+        if entry is None:
+            id, of, event = written
+            message = (
+                TraceMessage("publish", id, of=of, number=event)
+                if isinstance(event, int)
+                else TraceMessage("publish", id, of=of, attributes_text=JsonText(event), meanings=meanings)
+            )
+            said = said_in_trace(message)
+            assert said.event is not None, "it is made with one"
+            entry = self.publications.keep(
+                written, digest_of(said), self._universe.subscriptions.matching_once(said.event)
+            )
+        return entry
+
+    def _found(self, message: TraceMessage, written: bytes | int) -> Meant:
+        if message.kind != "publish" or written == b"":
+            return Meant(message, written)
+        entry = self.publications.find((message.id, message.of, written))
+        if entry is None:
+            return Meant(message, written)
+        meant = Meant(message, written, self.publications.digest(entry))
+        if self._matched:
+            meant.matching = self.publications.answer(entry)
+        return meant
+
+    def _put_away(self) -> None:
+        for meant in self._latest.values():
+            slots = None if meant.is_control or meant.written == b"" else self._slots(meant)
+            if slots is not None:
+                self.publications.keep((meant.id, meant.of, meant.written), meant.digest, slots)
+        self._latest.clear()
+
+    def _slots(self, meant: Meant) -> Sequence[int] | None:
+        """Of those who match; None where that is not known as of now."""
+        matching = meant.matching
+        if not self._matched:
+            return ()
+        if matching is None or matching.moment != self._universe.subscriptions.moment:
+            return None
+        return numbers_of(matching.mask) if matching.few is None else matching.few
 
 
 def _bytes(text: JsonText | UnsetType) -> bytes | None:

@@ -10,15 +10,27 @@ Where links are not observed, the header may say after how many nanoseconds ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
+import numpy as np
 from attrs import define, field, frozen
 from msgspec import Raw
 
-from routeproof.checker.validate.clients import Block, Delivered, Operation, Place, Published
+from routeproof.checker.validate.clients import (
+    PUBLICATION,
+    TO,
+    Block,
+    Delivered,
+    Deliveries,
+    Operation,
+    Place,
+    Published,
+)
 from routeproof.checker.validate.quiet import Busy
 from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.replica.bits import numbers_of
+from routeproof.checker.validate.replica.bits import mask_of
 from routeproof.checker.validate.replica.register import Register
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
@@ -95,12 +107,17 @@ class Obligations:
         for operation in sorted(operations, key=lambda o: (o.at.broker, o.at.seq)):
             self._announce(operation)
         self._of_client: dict[str, int] = {}
-        for entries in self._subs.values():
+        self._named = {id: number for number, id in enumerate(self._subs, 1)}
+        names: dict[int, int] = {}
+        for id, entries in self._subs.items():
             for each in entries:
                 assert each.subscription is not None, "those in _subs have one"
-                slot = 1 << self._slots.number(each.subscription)
+                slot = self._slots.number(each.subscription)
+                names[slot] = self._named[id]
                 for period in each.periods:
-                    self._of_client[period.client] = self._of_client.get(period.client, 0) | slot
+                    self._of_client[period.client] = self._of_client.get(period.client, 0) | 1 << slot
+        self._names = np.array([names[slot] for slot in range(len(names))], np.int64)
+        """By slot, the number of the id."""
 
     def _announce(self, operation: Operation) -> None:
         table = self._subs if operation.kind in ("subscribe", "unsubscribe") else self._advs
@@ -132,38 +149,61 @@ class Obligations:
 
     def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
-        publications: list[Published] = []
-        came: dict[str, list[Delivered]] = {}
-        for block in bucket:
-            publications += block.published
-            broker = block.broker
-            for id, to, seq, before, time in block.delivered:
-                those = came.get(id)
-                if those is None:
-                    those = came[id] = []
-                those.append(Delivered(to, broker, seq, before, time))
-        published: set[str] = set()
-        for publication in sorted(publications, key=lambda p: p.at):
+        blocks = list(bucket)
+        published: dict[str, Published] = {}
+        for publication in sorted((p for block in blocks for p in block.published), key=lambda p: p.at):
             if publication.id in published:
                 yield self._rejection(publication.at, "TRC-6", "a publication once", f"{publication.id} again")
             else:
-                published.add(publication.id)
-                yield from self._of_publication(publication, came.get(publication.id, []))
-        for id, those in came.items():
+                published[publication.id] = publication
+        wanted = {id: self._wanted(publication) for id, publication in published.items()}
+        came: dict[str, list[Delivered]] = {}
+        for id, each in self._odd(blocks, wanted):
+            came.setdefault(id, []).extend(each)
+        for id, found in came.items():
+            those = sorted(found, key=lambda d: d.at)
             if id not in published:
-                first = min(those, key=lambda d: d.at)
-                yield self._rejection(first.at, "TRC-9", "a publication that was made", f"{id} delivered")
+                yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
+            elif (slots := wanted[id]) is not None:
+                yield from self._of_deliveries(id, those, mask_of(slots))
+                yield from self._of_owed(published[id], those, [self._slots.item(slot) for slot in slots])
 
-    def _of_publication(self, publication: Published, came: list[Delivered]) -> Iterator[Rejection]:
+    def _wanted(self, publication: Published) -> list[int] | None:
+        """The slots of the subscriptions that match; None where nobody knows what was published."""
         event = self._event(publication)
-        if event is None:
+        return None if event is None else self._slots.matching_once(event)
+
+    def _odd(
+        self, blocks: Sequence[Block], wanted: Mapping[str, list[int] | None]
+    ) -> Iterator[tuple[str, list[Delivered]]]:
+        """The publications that did not come to each subscription that matches, once, and to nobody else; and some of
+        how they came. These are to be looked at."""
+        places = {id: place for place, id in enumerate(wanted)}
+        width = len(self._named) + 1
+        counts = [len(slots or ()) for slots in wanted.values()]
+        slots = np.fromiter(chain.from_iterable(slots or () for slots in wanted.values()), np.int64, sum(counts))
+        due = np.repeat(np.arange(len(counts)), counts) * width + self._names[slots]
+        pairs = [due, *(self._pairs(block.delivered, places, width) for block in blocks)]
+        every, which = np.unique(np.concatenate(pairs), return_inverse=True)
+        balance = np.bincount(which[: len(due)], minlength=len(every)) - np.bincount(
+            which[len(due) :], minlength=len(every)
+        )
+        odd = np.zeros(len(places), np.bool_)
+        odd[every[balance != 0] // width] = True
+        if not odd.any():
             return
-        matching = self._slots.matching(event).mask
-        wanted = [self._slots.item(slot) for slot in numbers_of(matching)]
-        if len(wanted) == len(came) and {s.id for s in wanted} == {each.to for each in came}:
-            return  # each of them once, and nobody else
-        yield from self._of_deliveries(publication.id, sorted(came, key=lambda d: d.at), matching)
-        yield from self._of_owed(publication, came, wanted)
+        ids = list(places)
+        yield from ((ids[place], []) for place in np.flatnonzero(odd).tolist())
+        for block in blocks:
+            for id, to, *at in block.delivered:
+                if odd[places[id]]:
+                    yield id, [Delivered(to, block.broker, *at)]
+
+    def _pairs(self, came: Deliveries, places: dict[str, int], width: int) -> Any:
+        """Each a number: of the publication, and of whom it came to. Nobody that we know of is 0."""
+        publications = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)
+        tos = np.array([self._named.get(to, 0) for to in came.tos], np.int64)
+        return publications[came.columns[PUBLICATION]] * width + tos[came.columns[TO]]
 
     def _of_deliveries(self, id: str, those: list[Delivered], matching: int) -> Iterator[Rejection]:
         met: set[str] = set()

@@ -12,19 +12,23 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 
+import numpy as np
 from attrs import frozen
 from msgspec import UNSET
 from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.ahead import MOST, Announced, Expected
-from routeproof.checker.validate.clients import ClientRows
+from routeproof.checker.validate.clients import ClientRows, Deliveries
 from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.meant import Dictionary, Meant
+from routeproof.checker.validate.passing import Steps
+from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.replica import Replica
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import tables_of
 from routeproof.checker.validate.steps import BrokerReplay
+from routeproof.checker.validate.stretches import CLIENT, DELIVER, RECEIVE, SEND, Stretch
 from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import Tables
@@ -45,16 +49,18 @@ class Judge:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.dictionary = Dictionary()
         self.replica = Replica(setting.overlay, setting.policy)
+        self.dictionary = Dictionary(self.replica.universe, matched=setting.replays and not setting.prunes)
+        self.meanings = meanings_of(dialect(setting.dialect))
         self._expected = Expected(self.replica.universe)
 
     def look_ahead(self, announced: Iterable[Announced]) -> None:
-        """These subscriptions will come up: better to know them before publications are matched."""
-        meanings = meanings_of(dialect(self.setting.dialect))
+        """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
+        after the other."""
+        self.dictionary.publications.come_round = True
         for id, text in islice(dict.fromkeys(announced), MOST):
             with suppress(TraceError, FilterError):
-                wants = meanings.filter(JsonText(text))
+                wants = self.meanings.filter(JsonText(text))
                 self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
 
     def start_at(self, snapshot: Event) -> Tables | None:
@@ -139,6 +145,51 @@ class Part:
         replay.client(seq, line, peer, meant)
         spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
         return self._clients.did(meant, peer, seq, before, time, spoke)
+
+    def pass_on(self, stretch: Stretch) -> bool:
+        """Many events at once: all of a stretch, if there is nothing wrong with them. If not, or if that cannot be told
+        so fast, nothing has happened, and they are to be looked at."""
+        assert type(self) is Part, "one that looks for more is shown every event"
+        steps = Steps(stretch)
+        if not steps.are_about_one or self._is_lost:
+            return False
+        dictionary = self._judge.dictionary
+        try:
+            entries = [dictionary.entry(each, self._judge.meanings) for each in steps.publications]
+        except TraceError:
+            return False
+        known = dictionary.publications.unpacked(entries)
+        if not self._replay.pass_on(stretch, steps, known):
+            return False
+        self._set_aside(stretch, steps, known)
+        times = stretch.time[:-1][stretch.time[:-1] >= 0]
+        if len(times):
+            self._at(int(times.min()))
+            self._at(int(times.max()))
+        self.events += len(stretch)
+        return True
+
+    def _set_aside(self, stretch: Stretch, steps: Steps, known: Unpacked) -> None:
+        kind, seq, time = stretch.kind[:-1], stretch.seq[:-1], stretch.time[:-1]
+        before = self._before + self.events + np.arange(len(stretch))
+        publication = steps.publication[steps.of_row]
+        if self._pairs:
+            moment = 2 * np.minimum(np.where(kind == SEND, time[steps.begins][steps.of_row], time), LATEST)
+            rows = np.stack([known.digests[publication], seq, before, moment], axis=1)
+            peers = stretch.peer.all_of_them()
+            for end, sent in ((SEND, True), (RECEIVE, False)):
+                for number in np.unique(stretch.peer.numbers[:-1][kind == end]).tolist():
+                    chosen = rows[(kind == end) & (stretch.peer.numbers[:-1] == number)]
+                    self._extend((peers[number], sent), chosen.tobytes())
+        (came,) = np.nonzero(kind == DELIVER)
+        ids = [id for id, _, _ in steps.publications]
+        columns = np.stack([publication[came], stretch.to.numbers[:-1][came], seq[came], before[came], time[came]])
+        self._clients.came(Deliveries(ids, stretch.to.all_of_them(), columns))
+        for row in np.nonzero(kind == CLIENT)[0].tolist():
+            id, of, event = steps.publications[publication[row]]
+            spoke = int(time[row] if stretch.issued[row] < 0 else min(stretch.issued[row], time[row]))
+            digest = int(known.digests[publication[row]])
+            self._clients.published(id, of, event, digest, spoke, int(seq[row]), int(before[row]), int(time[row]))
 
     def _meant(self, message: TraceMessage) -> Meant:
         """The next event of a step is mostly about the same publication."""
@@ -229,3 +280,9 @@ class Part:
             return False
         self._full.append(key)
         return True
+
+    def _extend(self, key: tuple[str, bool], rows: bytes) -> None:
+        known = self._links.setdefault(key, array("q"))
+        known.frombytes(rows)
+        if len(known) >= COLUMNS * HELD:
+            self._full.append(key)

@@ -7,7 +7,6 @@ owed than could be, never more.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
 
@@ -51,17 +50,11 @@ class Busy:
     def over(self, time: int) -> int:
         """The last nanosecond of the slot in which what goes on now is over; the time itself where nothing goes on."""
         slot = time // self.width
-        begins, ends = self._lists()
-        at = bisect_right(begins, slot) - 1
-        if at < 0 or ends[at] < slot:
+        self._merge()
+        at = int(np.searchsorted(self._begins, slot, "right")) - 1
+        if at < 0 or self._ends[at] < slot:
             return time
-        return (ends[at] + 1) * self.width - 1
-
-    def _lists(self) -> tuple[list[int], list[int]]:
-        if self._waiting or not hasattr(self, "_listed"):
-            self._merge()
-            self._listed = self._begins.tolist(), self._ends.tolist()
-        return self._listed
+        return (int(self._ends[at]) + 1) * self.width - 1
 
     def _merge(self) -> None:
         if not self._waiting:

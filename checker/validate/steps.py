@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
 from routeproof.checker.validate.blame import blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message, publication
+from routeproof.checker.validate.passing import Steps, passes
+from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import Rejection, few
 from routeproof.checker.validate.replica import Knowledge, Replica
 from routeproof.checker.validate.replica.publishing import publish
 from routeproof.checker.validate.said import Said, said_by_model
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import differ
+from routeproof.checker.validate.stretches import Stretch
 from routeproof.model.filters import FilterError
 from routeproof.model.messages import Deliver, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Node
@@ -108,6 +113,23 @@ class BrokerReplay:
             for item in meant.items:
                 self._client_of[item.id] = peer
             self._handle(seq, LOCAL, meant)
+
+    def pass_on(self, stretch: Stretch, steps: Steps, known: Unpacked) -> bool:
+        """Many steps at once, if each is what the model does; if not, they are to be fed event by event."""
+        seqs = stretch.seq[:-1]
+        if self.rejection is not None or not (self._replays and self._sends_observed and self._deliveries_observed):
+            return False
+        if seqs[0] <= self._seq or (np.diff(seqs) <= 0).any():
+            return False
+        self._line, self._fed = int(stretch.line[0]), self._fed + 1  # which ends the step before
+        is_well = self._close()
+        self._fed -= 1
+        if not is_well or not passes(self._knowledge, self._neighbours, stretch, steps, known):
+            return False
+        self._seq = int(seqs[-1])
+        self._fed += len(stretch)
+        self.accepted = self._fed
+        return True
 
     def drop(self, seq: int, line: int, peer: str) -> None:
         """Lost on the way: nobody handles it."""

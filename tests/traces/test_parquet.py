@@ -143,6 +143,45 @@ def test_a_row_group_holds_whole_brokers(path: Path, monkeypatch: pytest.MonkeyP
             assert not goes_on or firsts[group].event == "snapshot"
 
 
+def test_a_broker_with_many_texts_is_several_row_groups(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which hold nothing else; brokers with few stay together."""
+    monkeypatch.setattr(writer_module, "PIECE_ROWS", 10)
+    monkeypatch.setattr(writer_module, "GROUP_TEXTS", 6000)
+    rng, rows = random.Random(1), []
+    for n in range(600):
+        broker = rng.choice(("b1", "b2", "b3", "hot", "hot"))
+        said = {**PUBLISH, "id": f"{n:0>100}" if broker == "hot" else "p"}
+        rows.append(event_row(broker, n, "receive", "b9", message=said))
+    to_parquet(write(path.with_suffix(".jsonl"), HEADER, *rows), path)
+    found = [sorted({broker for _, broker in group}) for group in brokers(path)]
+    assert found.count(["hot"]) > 3
+    assert sum(len(group) for group in found if group != ["hot"]) == 3
+    assert min(len(group) for group in found) == 1 < max(len(group) for group in found)
+    told = [(e.broker, e.seq) for e in lines_of(path) if isinstance(e, Event)]
+    assert sorted(told, key=lambda each: each[1]) == [(row["broker"], row["seq"]) for row in rows]
+    assert all(seqs == sorted(seqs) for name in ("hot", "b1") if (seqs := [q for b, q in told if b == name]))
+    file = pq.ParquetFile(path)
+    for group in range(file.num_row_groups):
+        ids = file.read_row_group(group, columns=["id"])["id"].unify_dictionaries().chunk(0).dictionary
+        assert ids.nbytes < 6000
+
+
+def test_what_is_not_said_in_a_batch_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a dictionary with more entries than the batch has rows."""
+    read_values: list[str] = []
+
+    def noted(value: str) -> str:
+        read_values.append(value)
+        return value
+
+    monkeypatch.setattr(batches_module, "_name", noted)
+    monkeypatch.setattr("routeproof.traces.parquet_reader.ROWS", 10)
+    rows = [{**ROW, "seq": n, "message": {**PUBLISH, "id": f"p{n}"}} for n in range(200)]
+    keep(path, "parquet", to_bytes(HEADER, *rows))
+    assert [e.message.id for e in lines_of(path) if isinstance(e, Event) and e.message] == [f"p{n}" for n in range(200)]
+    assert sum(value[1:].isdigit() and value.startswith("p") for value in read_values) == 200
+
+
 def test_a_run_by_its_name_and_by_default_is_one(path: Path) -> None:
     rows = [event_row("b1", 1, "crash"), event_row("b2", 1, "crash"), event_row("b1", 2, "crash", run="r1")]
     keep(path, "parquet", to_bytes(HEADER, *rows))

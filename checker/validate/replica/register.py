@@ -58,6 +58,11 @@ class Register(Generic[T]):
     def __len__(self) -> int:
         return len(self._numbers)
 
+    @property
+    def highest(self) -> int:
+        """Of the numbers that were ever given; -1 where none was."""
+        return len(self._items) - 1
+
     # -- numbers -------------------------------------------------------------------------------------------------------
 
     def number(self, item: T) -> int:
@@ -132,6 +137,10 @@ class Register(Generic[T]):
     def matching(self, event: Event) -> Answer:
         """Whose filter the event matches."""
         return self._matching.of(event)
+
+    def matching_once(self, event: Event) -> list[int]:
+        """The same, in any order, for one who will not ask again: nothing is kept."""
+        return [number for group in self._index.matching(event) for number in group.numbers]
 
     def covering(self, asked: Filter) -> int:
         """Whose filter covers this one: those with the same filter are among them."""

@@ -1,0 +1,110 @@
+"""What each publication comes to, in some hundred bytes: `Publications`.
+
+At every broker a publication is the same on links, by its digest, and is for the same subscriptions. To find that out
+takes some fifty microseconds, so it is remembered; but what is remembered must not grow with the trace. Where brokers
+are mixed, a publication is soon done with, and only a few are kept, to see whether that is so. Where brokers stand one
+after the other, each comes up again when all the others have. So an entry is small, and where there is no more room it
+is the newest that makes some: of what comes round in circles, the first stay.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import frozen
+
+from routeproof.checker.validate.replica import Universe
+from routeproof.checker.validate.replica.answers import Answer
+
+MOST = 1 << 15
+"""Publications, of some 200 bytes each."""
+
+SOME = 16
+"""Of so many one is kept, until one of these is asked for again."""
+
+OLDEST = 16
+"""Of so many that have to go, one is the oldest: in the end, what never comes up again is gone."""
+
+DIGEST = 8
+"""Bytes of an entry; the rest are the slots of the subscriptions that match."""
+
+SHORT, LONG = "H", "I"
+"""How slots are written: in two bytes while all are below `WIDEST`."""
+
+WIDEST = 1 << 16
+
+Entry: TypeAlias = bytes
+
+
+@frozen
+class Unpacked:
+    """Many entries. Those who match the n-th are `counts[n]` of the `slots`, from `firsts[n]` on."""
+
+    digests: Any
+    counts: Any
+    firsts: Any
+    slots: Any
+
+
+class Publications:
+    """By a hash of what was written, which is as good as the digests by which links are compared."""
+
+    def __init__(self, universe: Universe) -> None:
+        self._subscriptions = universe.subscriptions
+        self._entries: dict[int, Entry] = {}
+        self._width = SHORT
+        self._moment = -1
+        """As of when: who matches changes with every newcomer."""
+        self._gone = 0
+        self.come_round = False
+        """Do publications come up again after all the others have?"""
+
+    def find(self, written: Hashable) -> Entry | None:
+        if self._moment != self._subscriptions.moment:
+            return None
+        entry = self._entries.get(hash(written))
+        self.come_round |= entry is not None
+        return entry
+
+    def keep(self, written: Hashable, digest: int, slots: Sequence[int]) -> Entry:
+        """`slots`: of those who match, as of now."""
+        if self._moment != self._subscriptions.moment:
+            self._entries.clear()
+            self._moment = self._subscriptions.moment
+            self._width = SHORT if self._subscriptions.highest < WIDEST else LONG
+        entry = digest.to_bytes(DIGEST, "little", signed=True) + array(self._width, slots).tobytes()
+        key = hash(written)
+        if self.come_round or key % SOME == 0:
+            if len(self._entries) >= MOST:
+                self._make_room()
+            self._entries[key] = entry
+        return entry
+
+    def _make_room(self) -> None:
+        self._gone += 1
+        if self._gone % OLDEST:
+            self._entries.popitem()
+        else:
+            del self._entries[next(iter(self._entries))]
+
+    def digest(self, entry: Entry) -> int:
+        return int.from_bytes(entry[:DIGEST], "little", signed=True)
+
+    def answer(self, entry: Entry) -> Answer:
+        return Answer(array(self._width, entry[DIGEST:]).tolist(), self._moment)
+
+    def unpacked(self, entries: Sequence[Entry]) -> Unpacked:
+        size = array(self._width).itemsize
+        words = np.frombuffer(b"".join(entries), np.dtype(self._width))
+        lengths = np.fromiter(map(len, entries), np.int64, len(entries)) // size
+        head = DIGEST // size
+        begins = np.cumsum(lengths) - lengths
+        heads = begins[:, None] + np.arange(head)
+        is_slot = np.ones(len(words), np.bool_)
+        is_slot[heads] = False
+        counts = lengths - head
+        digests = words[heads].view(np.int64)[:, 0]
+        return Unpacked(digests, counts, np.cumsum(counts) - counts, words[is_slot].astype(np.int64))

@@ -1,0 +1,22 @@
+"""What the bench of validation says of its aims: reached only where they are."""
+
+import pytest
+
+from routeproof.checker.bench.measuring import Row
+from routeproof.checker.bench.validation import FAST, FLAT, with_aims
+
+
+def rows(rate: int, short: int, long: int) -> list[Row]:
+    return [{"events/cpu s": rate // 2, "peak MB": short, "aims": ""}, {"events/cpu s": rate, "peak MB": long}]
+
+
+@pytest.mark.parametrize("form", FAST)
+@pytest.mark.parametrize(("long", "flat"), [(95, True), (round(100 * FLAT), True), (111, False), (300, False)])
+@pytest.mark.parametrize(("short_of", "fast"), [(0, True), (1, False)])
+def test_aims_are_reached_or_not(form: str, long: int, flat: bool, short_of: int, fast: bool) -> None:
+    first, last = with_aims(rows(FAST[form] - short_of, 100, long), form)
+    assert first["aims"] == ""
+    assert last["MB ratio"] == long / 100
+    speed, memory = last["aims"].split("; ")
+    assert speed.endswith("NOT reached") != fast
+    assert memory.endswith("NOT reached") != flat

@@ -1,0 +1,317 @@
+"""Publications judged by columns, against the same trace judged event by event: the same report, whatever is wrong."""
+
+import copy
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from routeproof.checker.cli import main
+from routeproof.checker.validate import Report, clients, links, stretches, validate
+from routeproof.checker.validate.part import Part
+from routeproof.checker.validate.store import Store
+from routeproof.traces import parquet_reader, parquet_writer, to_parquet
+from tests.checker.validate.walks import Row, write
+
+Judged = Counter[bool]
+"""How often a stretch was taken at once, and how often it was left to be looked at."""
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """Of the simulator."""
+    out = tmp_path_factory.mktemp("run")
+    assert main(["run", "stock", "--scale", "0.01", "--trace", "--out", str(out)]) == 0
+    return [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """Short stretches count too; and each batch has a few rows only."""
+    found, pass_on = Judged(), Part.pass_on
+
+    def counted(part: Part, stretch: stretches.Stretch) -> bool:
+        is_well = pass_on(part, stretch)
+        found[is_well] += 1
+        return is_well
+
+    monkeypatch.setattr(Part, "pass_on", counted)
+    monkeypatch.setattr(stretches, "WORTH", 8)
+    monkeypatch.setattr(parquet_reader, "ROWS", 300)
+    return found
+
+
+def both(rows: list[Row], folder: Path) -> tuple[Report, Report]:
+    """By columns and by lines."""
+    lines = write(rows, folder / "trace.jsonl")
+    to_parquet(lines, folder / "trace.parquet")
+    return validate(folder / "trace.parquet"), validate(lines)
+
+
+def test_a_good_trace_is_nearly_all_taken_at_once(rows: list[Row], tmp_path: Path, taken: Judged) -> None:
+    by_columns, by_lines = both(rows, tmp_path)
+    assert by_columns == by_lines
+    assert by_columns.verdict == "accepted"
+    assert taken[True] > 40
+    assert not taken[False]
+
+
+def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, taken: Judged) -> None:
+    """Row by row: links in their order, and what clients did and got."""
+    to_parquet(write(rows, tmp_path / "trace.jsonl"), tmp_path / "trace.parquet")
+    at_once = set_aside(tmp_path / "trace.parquet")
+    assert taken[True] > 40
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stretches, "WORTH", 1 << 30)
+        assert at_once == set_aside(tmp_path / "trace.parquet")
+    assert sum(len(those) for those in at_once.values()) > 5000
+
+
+def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
+    found: dict[tuple[str, ...], list[object]] = {}
+    put = Store.put
+
+    def noted(store: Store, key: tuple[str, ...], block: bytes) -> None:
+        put(store, key, block)
+        if key[1] == "link":
+            found.setdefault(key, []).extend(links.rows(block).tolist())
+        else:
+            read = clients.block_of(block)
+            rows = (*read.operations, *read.published, *((read.broker, *each) for each in read.delivered))
+            found.setdefault(key, []).extend(rows)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "put", noted)
+        assert validate(path).verdict == "accepted"
+    return {key: those if key[1] == "link" else sorted(those, key=repr) for key, those in found.items()}
+
+
+@pytest.mark.parametrize("pieces", [50, 1000])
+def test_brokers_in_several_row_groups(
+    pieces: int, rows: list[Row], tmp_path: Path, taken: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_writer, "PIECE_ROWS", pieces)
+    monkeypatch.setattr(parquet_writer, "GROUP_TEXTS", 20_000)
+    by_columns, by_lines = both(rows, tmp_path)
+    assert by_columns == by_lines
+    assert pq.ParquetFile(tmp_path / "trace.parquet").num_row_groups > 20
+    assert taken[True]
+
+
+def retimed(row: Row, rng: random.Random) -> None:
+    row["time"] = rng.choice((0, row["time"] // 2, row["time"] * 2))
+
+
+def renamed(row: Row, rng: random.Random) -> None:
+    row["message"]["id"] = rng.choice(("other", "p00000001"))
+
+
+def otherwise(row: Row, rng: random.Random) -> None:
+    row["message"]["attributes"]["volume"] = rng.choice((1, 10**30, "many"))
+
+
+def otherwhere(row: Row, rng: random.Random) -> None:
+    row["peer"] = rng.choice(("b1", "b2", "b63", "nobody"))
+
+
+def to_another(row: Row, rng: random.Random) -> None:
+    row["message"]["to"] = rng.choice(("s00000001", "nobody"))
+
+
+def bare(row: Row, rng: random.Random) -> None:
+    row["message"].pop(rng.choice(("attributes", "of", "to")), None)
+
+
+def another_kind(row: Row, rng: random.Random) -> None:
+    row["event"] = rng.choice(("receive", "send", "deliver", "client", "drop", "note"))
+
+
+def early(row: Row, rng: random.Random) -> None:
+    row["seq"] = max(0, row["seq"] - rng.randint(1, 3))
+
+
+def of_another_run(row: Row, rng: random.Random) -> None:
+    row["run"] = "another"
+
+
+def broken(row: Row, rng: random.Random) -> None:
+    row["message"]["attributes"] = {"volume": {"of": "what"}}
+
+
+CHANGES = (
+    *(retimed, renamed, otherwise, otherwhere, to_another, bare, another_kind, early, of_another_run, broken),
+    *("lose", "double", "swap"),
+)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda c: c if isinstance(c, str) else c.__name__)
+def test_whatever_is_wrong_the_report_is_the_same(
+    change: str | Callable[[Row, random.Random], None], rows: list[Row], tmp_path: Path, taken: Judged
+) -> None:
+    rng, verdicts = random.Random(change if isinstance(change, str) else change.__name__), Counter[str]()
+    some = ("deliver",) if change is to_another else ("client", "receive", "send", "deliver")
+    publications = [n for n, row in enumerate(rows) if n and row["message"]["kind"] == "publish"]
+    publications = [n for n in publications if rows[n]["event"] in some]
+    for _ in range(5):
+        spoilt = list(rows)
+        for at in sorted(rng.sample(publications, rng.choice((1, 1, 3))), reverse=True):
+            if not isinstance(change, str):
+                spoilt[at] = copy.deepcopy(spoilt[at])
+                change(spoilt[at], rng)
+            elif change == "lose":
+                del spoilt[at]
+            elif change == "double":
+                spoilt.insert(at, spoilt[at])
+            else:
+                after = next((n for n in range(at + 1, len(rows)) if rows[n]["broker"] == rows[at]["broker"]), at)
+                spoilt[at], spoilt[after] = spoilt[after], spoilt[at]
+        by_columns, by_lines = both(spoilt, tmp_path)
+        assert by_columns == by_lines
+        verdicts[by_columns.verdict] += 1
+    assert taken[True]
+    assert verdicts["accepted"] < 5 or change in (retimed, bare)
+
+
+# -- what others write -------------------------------------------------------------------------------------------------
+
+
+def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
+    target = path.with_name("rewritten.parquet")
+    table = pq.read_table(path)
+    changed = change(table)
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), target, row_group_size=700)
+    return target
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Strings as they are, numbers as narrow as can be, and no column that says nothing."""
+    columns = {}
+    for name in table.schema.names:
+        column = table[name]
+        if column.null_count == len(column):
+            continue
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(pa.large_string() if name == "peer" else pa.string())
+        columns[name] = column
+    return pa.table({**columns, "seq": columns["seq"].cast(pa.int32())})
+
+
+def with_seq(numbers: Callable[[Any], Any], kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    def change(table: pa.Table) -> pa.Table:
+        seq = pa.array(numbers(table["seq"].to_numpy()), kind)
+        return table.set_column(table.schema.get_field_index("seq"), "seq", seq)
+
+    return change
+
+
+def with_texts(table: pa.Table) -> pa.Table:
+    """A note on every tenth event, which means nothing there."""
+    text = pa.array(["so it was" if n % 10 == 0 else None for n in range(len(table))])
+    return table.set_column(table.schema.get_field_index("text"), "text", text)
+
+
+@pytest.mark.parametrize(
+    ("change", "at_once"),
+    [
+        (plain, True),
+        (with_texts, True),
+        (with_seq(lambda seq: seq, pa.uint16()), True),
+        (with_seq(lambda seq: seq.astype(str), pa.string()), False),
+        (with_seq(lambda seq: seq.astype(float), pa.float64()), False),
+        (with_seq(lambda seq: -seq, pa.int64()), False),
+        (with_seq(lambda seq: seq.astype(np.uint64) + (1 << 63), pa.uint64()), False),
+    ],
+)
+def test_columns_of_others(
+    change: Callable[[pa.Table], pa.Table], at_once: bool, rows: list[Row], tmp_path: Path, taken: Judged
+) -> None:
+    """As it is judged where nothing is taken at once."""
+    to_parquet(write(rows, tmp_path / "trace.jsonl"), tmp_path / "trace.parquet")
+    path = rewritten(tmp_path / "trace.parquet", change)
+    found = validate(path)
+    assert bool(taken[True]) == at_once
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stretches, "WORTH", 1 << 30)
+        assert found == validate(path)
+    assert (found.verdict == "accepted") == at_once
+
+
+@pytest.fixture
+def between() -> list[Row]:
+    """Publications that are numbers: of a broker with a publisher and a subscriber, and of its neighbour with the
+    same."""
+    header = {
+        "routeproof": 1,
+        "run": "r",
+        "protocol": "routing",
+        "policy": "active",
+        "overlay": [["b1", "b2"]],
+        "observes": ["client", "receive", "send", "deliver"],
+    }
+    a, b = ({"kind": "advertise", "id": id, "filter": [0, 1, 2]} for id in "ab")
+    s, t = ({"kind": "subscribe", "id": id, "filter": [0, 1]} for id in "st")
+    told: list[Row] = [
+        {"event": "client", "peer": "c", "message": s},
+        {"event": "client", "peer": "c", "message": a},
+        {"event": "send", "peer": "b2", "message": a},
+        {"event": "receive", "peer": "b2", "message": b},
+        {"event": "send", "peer": "b2", "message": s},
+        {"event": "receive", "peer": "b2", "message": t},
+    ]
+    for number in range(100):
+        of = "ab"[number % 2]
+        said = {"kind": "publish", "id": f"p{number}", "of": of, "event": number % 3}
+        told.append(
+            {"event": "client" if of == "a" else "receive", "peer": "c" if of == "a" else "b2", "message": said}
+        )
+        if number % 3 < 2:
+            told.append({"event": "deliver", "peer": "c", "message": {**said, "to": "s"}})
+            if of == "a":
+                told.append({"event": "send", "peer": "b2", "message": said})
+    return [header, *({"broker": "b1", "seq": n, **row} for n, row in enumerate(told))]
+
+
+def steps_of(report: Report) -> list[str]:
+    """What is wrong with the broker's steps: nobody saw what the other one sent."""
+    return [r.rule for r in report.rejections if r.rule != "TRC-3"]
+
+
+def test_event_numbers(between: list[Row], tmp_path: Path, taken: Judged) -> None:
+    """They are taken at once, and none goes back to where it came from."""
+    by_columns, by_lines = both(between, tmp_path)
+    assert by_columns == by_lines
+    assert not {"RTE-5", "TRC-1"} & set(steps_of(by_columns))
+    assert taken == {True: 1}
+    wrong = copy.deepcopy(between)
+    published = next(row for row in wrong[40:] if row["event"] == "deliver")
+    published["message"]["event"] = 1 - published["message"]["event"]
+    by_columns, by_lines = both(wrong, tmp_path)
+    assert by_columns == by_lines
+    assert steps_of(by_columns)[0] == "RTE-5"
+
+
+def test_a_stretch_that_begins_before_what_was(between: list[Row], tmp_path: Path, taken: Judged) -> None:
+    at = next(n for n, row in enumerate(between) if n and row["message"]["kind"] == "publish")
+    note = {"broker": "b1", "seq": 10**6, "event": "note", "text": "late"}
+    by_columns, by_lines = both([*between[:at], note, *between[at:]], tmp_path)
+    assert by_columns == by_lines
+    assert steps_of(by_columns)[0] == "TRC-1"
+    assert taken == {False: 1}
+
+
+def test_a_delivery_to_a_client_is_looked_at(between: list[Row], tmp_path: Path, taken: Judged) -> None:
+    """It does not say for which subscription it is; the rest before it and after it is taken at once."""
+    rows = copy.deepcopy(between)
+    at = [row for row in rows[1:] if row["event"] == "deliver"][40]
+    del at["message"]["to"]
+    by_columns, by_lines = both(rows, tmp_path)
+    assert by_columns == by_lines
+    assert not {"RTE-5", "TRC-5"} & set(steps_of(by_columns))
+    assert taken == {True: 2}
