@@ -23,9 +23,9 @@ from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.rows import handed_out
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
-from routeproof.checker.validate.stretches import stretches
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.meanings import meanings_of
@@ -58,9 +58,6 @@ class _Reading:
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
         self._bad: list[BadLine] = []
-        is_plain = not (setting.prunes or isinstance(setting, Measured))
-        self._at_once = is_plain and setting.replays and {"send", "deliver"} <= setting.observes
-        """Are publications looked at for all that can be seen of many at once, and for nothing more?"""
 
     def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
@@ -81,27 +78,20 @@ class _Reading:
         part = self._parts[key] = part_of(self.judge, *key)
         return part
 
+    def _part(self, run: str, broker: str) -> Part | None:
+        return self._parts.get((run, broker))
+
     def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
         for rows in found:
             if isinstance(rows, BadLine):
                 self._bad.append(rows)
             else:
-                self._read_rows(rows)
+                for each in handed_out(rows, self._setting, self._part):
+                    if isinstance(each, Part):
+                        self._put(each)
+                    else:
+                        self.read(each)
             del rows  # its dictionaries need not stay until those of the next are there
-
-    def _read_rows(self, rows: Rows) -> None:
-        """Stretches of publications at once, the rest event by event."""
-        done = 0
-        for stretch in stretches(rows) if self._at_once else ():
-            if done < stretch.begin:
-                self.read(rows.part(done, stretch.begin).events())
-                done = stretch.begin
-            part = self._parts.get((stretch.run or self._setting.run, stretch.broker))
-            if part is not None and part.pass_on(stretch):
-                self._put(part)
-                done = stretch.end
-        if done < len(rows):
-            self.read(rows.part(done, len(rows)).events())
 
     def _put(self, part: Part, *, all_of_it: bool = False) -> None:
         for link, block in part.link_blocks(all_of_them=all_of_it):

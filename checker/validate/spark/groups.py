@@ -7,10 +7,12 @@ keep each broker together (`routeproof.traces.parquet_writer`); others may have 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
+from attrs import frozen
 from msgspec import Struct
 
 from routeproof.checker.validate.part import Judge
@@ -18,7 +20,7 @@ from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of
 from routeproof.checker.validate.spark.shared import opened
 from routeproof.traces import BadLine, Event
-from routeproof.traces.parquet_reader import FAULTS, read
+from routeproof.traces.parquet_reader import FAULTS, Rows, read_rows
 
 SUMMARIES = "number long, data binary"
 COLUMNS = ("run", "broker", "event", "to")
@@ -42,11 +44,16 @@ def count(path: Path) -> int:
     return int(pq.ParquetFile(path).metadata.num_row_groups)
 
 
-def events(path: Path, group: int) -> Iterator[Event | BadLine]:
+def rows(path: Path, group: int) -> Iterator[Rows | BadLine]:
     with opened(path) as file:
-        _, found = read(file, groups=[group])
-        for lines in found:
-            yield from lines
+        _, found = read_rows(file, groups=[group])
+        yield from found
+
+
+def first(path: Path, group: int) -> Event | BadLine | None:
+    for found in rows(path, group):
+        return found if isinstance(found, BadLine) else found.part(0, 1).events()[0]
+    return None
 
 
 def summarise(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
@@ -67,34 +74,63 @@ def _stretches(judge: Judge, path: Path, group: int) -> list[Stretch] | None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    stretches: dict[tuple[str, str], tuple[int, bool]] = {}
-    first: tuple[str, str] | None = None
+    found: dict[tuple[str, str], tuple[int, bool]] = {}
+    begins: tuple[str, str] | None = None
     first_event = ""
     try:
         opened = pq.ParquetFile(path, page_checksum_verification=True)
-        names = set(opened.schema_arrow.names)
-        for batch in opened.iter_batches(row_groups=[group], columns=[n for n in COLUMNS if n in names]):
-            columns = [
-                batch.column(n).to_pylist() if n in batch.schema.names else [None] * batch.num_rows for n in COLUMNS
-            ]
-            for (run, broker, event, bare), rows in groupby(zip(*columns, strict=True), _whose):
-                if broker is None:
-                    continue
-                key = run or judge.setting.run, broker
-                first, first_event = (first, first_event) if first else (key, event or "")
-                known, was_bare = stretches.get(key, (0, False))
-                stretches[key] = known + sum(1 for _ in rows), was_bare or bare
+        names = [name for name in COLUMNS if name in opened.schema_arrow.names]
+        for batch in opened.iter_batches(row_groups=[group], columns=names):
+            run, broker, event, to = (_said(batch, name) for name in COLUMNS)
+            (there,) = np.nonzero(broker.numbers >= 0)
+            if not len(there):
+                continue
+            of_whom = (run.numbers * len(broker.words) + broker.numbers)[there]
+            different, firsts, counts = np.unique(of_whom, return_index=True, return_counts=True)
+            bare = set(of_whom[(event.is_word("deliver") & to.is_word(""))[there]].tolist())
+            for at in np.argsort(firsts).tolist():
+                which_run, which = divmod(int(different[at]), len(broker.words))
+                key = run.words[which_run] or judge.setting.run, broker.words[which]
+                known, was_bare = found.get(key, (0, False))
+                found[key] = known + int(counts[at]), was_bare or int(different[at]) in bare
+            if begins is None:
+                begins = next(iter(found))
+                first_event = event.words[event.numbers[there[0]]]
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return None
     starts = first_event == "snapshot" and _is_start(judge, path, group)
-    return [Stretch(*key, events, starts and key == first, bare) for key, (events, bare) in stretches.items()]
+    return [Stretch(*key, events, starts and key == begins, bare) for key, (events, bare) in found.items()]
 
 
-def _whose(row: tuple[str | None, ...]) -> tuple[str | None, str | None, str | None, bool]:
-    run, broker, event, to = row
-    return run, broker, event if event == "snapshot" else "", event == "deliver" and not to
+@frozen
+class _Said:
+    """A column of words, by number."""
+
+    numbers: Any
+    words: list[str]
+
+    def is_word(self, word: str) -> Any:
+        return self.numbers == (self.words.index(word) if word in self.words else len(self.words))
+
+
+def _said(batch: Batch, name: str) -> _Said:
+    """Nothing is the empty word; of a broker it is -1."""
+    import pyarrow as pa
+
+    if name not in batch.schema.names:
+        return _Said(np.zeros(batch.num_rows, np.int64), [""])
+    column = batch.column(name)
+    if not pa.types.is_dictionary(column.type) or column.dictionary.null_count:
+        column = column.cast(pa.large_string()).dictionary_encode()
+    words = column.dictionary.cast(pa.large_string()).to_pylist()
+    numbers = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    if name == "broker":
+        return _Said(numbers, words)
+    if "" not in words:
+        words.append("")
+    return _Said(np.where(numbers < 0, words.index(""), numbers), words)
 
 
 def _is_start(judge: Judge, path: Path, group: int) -> bool:
-    first = next(events(path, group), None)
-    return isinstance(first, Event) and judge.start_at(first) is not None
+    begins = first(path, group)
+    return isinstance(begins, Event) and judge.start_at(begins) is not None

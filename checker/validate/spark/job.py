@@ -60,11 +60,11 @@ class _Job:
     # -- reading and replaying -----------------------------------------------------------------------------------------
 
     def _of_groups(self) -> DataFrame:
-        numbers = [(n,) for n in range(groups.count(self._path))]
-        asked = self._frame(numbers, "number int")
+        numbers = range(groups.count(self._path))
+        asked = self._frame([(n % self._tasks, n) for n in numbers], "task int, number int", by="task")
         summaries = asked.mapInArrow(partial(groups.summarise, str(self._path), self._setting), groups.SUMMARIES)
         known = {row["number"]: row["data"] for row in summaries.collect()}
-        stretches = [None if known[n] is None else groups.decode(bytes(known[n])) for (n,) in numbers]
+        stretches = [None if known[n] is None else groups.decode(bytes(known[n])) for n in numbers]
         units = plan.of_groups(stretches)
         sizes = [sum(s.events for g in unit.groups for s in stretches[g] or ()) for unit in units]
         tasks = plan.spread(sizes, min(self._tasks, len(units)))

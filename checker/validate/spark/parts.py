@@ -19,7 +19,9 @@ from routeproof.checker.validate.ahead import subscriptions
 from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
+from routeproof.checker.validate.rows import handed_out
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.columns import (
     CLIENT,
     FOUND,
@@ -31,12 +33,12 @@ from routeproof.checker.validate.spark.columns import (
     rows_of,
     unsqueezed,
 )
-from routeproof.checker.validate.spark.groups import events
 from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
 from routeproof.checker.validate.wire import encode_bad, encode_found
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.lines import read_block
+from routeproof.traces.parquet_reader import Rows
 
 PART_BITS = 32
 """What a part sets aside counts the broker's events within the part, below the part's number."""
@@ -109,32 +111,73 @@ def encode_unit(unit: Unit) -> bytes:
 
 
 def _of_groups(judge: Judge, path: Path, unit: Unit) -> Iterator[Row]:
-    """A part's number is that of the row group with which it begins."""
-    parts: dict[tuple[str, str], tuple[int, Part]] = {}
-    bad: list[BadLine] = []
+    opened = _Opened(judge)
     for group in unit.groups:
-        starting = group in unit.starts
-        for line in events(path, group):
-            if isinstance(line, BadLine):
-                bad.append(line)
-                continue
-            key = line.run or judge.setting.run, line.broker
-            if starting:
-                parts[key] = group, part_of(judge, *key, line, group << PART_BITS)
-                starting = False
-                continue
-            known = parts.get(key)
-            if known is None:
-                known = parts[key] = group, part_of(judge, *key, None, group << PART_BITS)
-            yield from _look(known[1], known[0], line)
+        opened.begin(group, starts=group in unit.starts)
+        for found in groups.rows(path, group):
+            yield from opened.look(found)
     for group in unit.closes:
-        snapshot = next(events(path, group))
+        snapshot = groups.first(path, group)
         assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
-        parts[snapshot.run or judge.setting.run, snapshot.broker][1].end_with(snapshot)
-    for number, part in parts.values():
-        yield from _finished(part, number)
-    if bad:
-        yield UNREADABLE, b"", b"", b"", "", 0, 0, encode_bad(bad)
+        opened.part(snapshot).end_with(snapshot)
+    yield from opened.finished()
+
+
+class _Opened:
+    """The parts of a unit's row groups. A part's number is that of the row group with which it begins."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._parts: dict[tuple[str, str], tuple[int, Part]] = {}
+        self._bad: list[BadLine] = []
+        self._group = 0
+        self._starts = False
+
+    def begin(self, group: int, *, starts: bool) -> None:
+        """`starts`: with its first row, which is a snapshot, a part begins."""
+        self._group, self._starts = group, starts
+
+    def part(self, event: Event) -> Part:
+        return self._parts[self._key(event)][1]
+
+    def look(self, found: Rows | BadLine) -> Iterator[Row]:
+        if isinstance(found, BadLine):
+            self._bad.append(found)
+            return
+        for each in handed_out(found, self._judge.setting, self._known):
+            if isinstance(each, Part):
+                yield from _set_aside(each, self._parts[each.run, each.broker][0])
+                continue
+            for line in each:
+                yield from self._look_at(line)
+
+    def _look_at(self, line: Event | BadLine) -> Iterator[Row]:
+        if isinstance(line, BadLine):
+            self._bad.append(line)
+            return
+        key = self._key(line)
+        known = None if self._starts else self._parts.get(key)
+        if known is not None:
+            yield from _look(known[1], known[0], line)
+            return
+        part = part_of(self._judge, *key, line if self._starts else None, self._group << PART_BITS)
+        self._parts[key] = self._group, part
+        if not self._starts:
+            yield from _look(part, self._group, line)
+        self._starts = False
+
+    def _key(self, event: Event) -> tuple[str, str]:
+        return event.run or self._judge.setting.run, event.broker
+
+    def _known(self, run: str, broker: str) -> Part | None:
+        known = self._parts.get((run, broker))
+        return None if known is None else known[1]
+
+    def finished(self) -> Iterator[Row]:
+        for number, part in self._parts.values():
+            yield from _finished(part, number)
+        if self._bad:
+            yield UNREADABLE, b"", b"", b"", "", 0, 0, encode_bad(self._bad)
 
 
 def _look(part: Part, number: int, line: Event | BadLine) -> Iterator[Row]:

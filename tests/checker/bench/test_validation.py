@@ -3,7 +3,7 @@
 import pytest
 
 from routeproof.checker.bench.measuring import Row
-from routeproof.checker.bench.validation import FAST, FLAT, with_aims
+from routeproof.checker.bench.validation import FAST, FLAT, at_least, with_aims
 
 
 def rows(rate: int, short: int, long: int) -> list[Row]:
@@ -20,3 +20,10 @@ def test_aims_are_reached_or_not(form: str, long: int, flat: bool, short_of: int
     speed, memory = last["aims"].split("; ")
     assert speed.endswith("NOT reached") != fast
     assert memory.endswith("NOT reached") != flat
+
+
+@pytest.mark.parametrize(("ratio", "reached"), [(1.59, False), (1.6, True), (2.0, True)])
+def test_the_last_of_a_group_against_the_first(ratio: float, reached: bool) -> None:
+    first, last = at_least(1.6, "times one core", [{"ratio": 1.0, "aims": ""}, {"ratio": ratio, "aims": ""}])
+    assert first["aims"] == ""
+    assert last["aims"] == f"1.6 times one core: {'reached' if reached else 'NOT reached'}"
