@@ -112,6 +112,7 @@ def render(report: Report) -> str:
     if report.doubtful:
         lines += ["", f"  doubtful, since it showed after a line that could not be read: {_place(report.doubtful[0])}"]
     lines += [f"  not judged: {clean(what)}" for what in report.unjudged]
+    lines += [f"  {clean(remark)}" for remark in report.remarks]
     if report.bad_lines:
         lines.append(
             f"  {report.bad_lines:,} lines could not be read, so that nothing better than unknown can be said:"
@@ -134,6 +135,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "rejections": [_row(r) for r in report.rejections],
         "doubtful": [_row(r) for r in report.doubtful],
         "unjudged": list(report.unjudged),
+        "remarks": report.remarks,
         "bad_lines": report.bad_lines,
         "bad": [{"line": b.number, "reason": b.reason} for b in report.bad],
         "seconds": round(report.seconds, 3),

@@ -20,6 +20,7 @@ from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.obligations import Obligations, Traffic
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
+from routeproof.checker.validate.pruning.noted import NOTED
 from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
@@ -58,6 +59,8 @@ class _Reading:
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
         self._bad: list[BadLine] = []
+        self._traffic: dict[str, Traffic | None] = {}
+        """Of each run that was concluded."""
 
     def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
@@ -98,6 +101,8 @@ class _Reading:
             self._store.put((part.run, "link", *link), block)
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
             self._store.put((part.run, "clients", f"{bucket:02}"), block)
+        for where, block in part.noted_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, NOTED, where), block)
 
     def conclude(self) -> Report:
         found = []
@@ -112,6 +117,10 @@ class _Reading:
 
             measure_locally(self._setting, self._store, found)
         bad = self._bad + [line for each in found for line in each.bad]
+        if self._setting.prunes:
+            from routeproof.checker.validate.pruning.apart import report_with_similarity
+
+            return report_with_similarity(self._setting, self._store, found, rejections, bad, self._traffic)
         return report(self._setting, found, rejections, bad)
 
     def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
@@ -142,6 +151,7 @@ class _Reading:
                 max(times, default=0),
                 frozenset(on_the_way),
             )
+        self._traffic[run] = traffic
         return [*rejections, *self._of_clients(run, traffic)]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:

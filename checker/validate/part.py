@@ -22,6 +22,7 @@ from routeproof.checker.validate.clients import ClientRows, Deliveries
 from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.meant import Dictionary, Meant
 from routeproof.checker.validate.passing import Steps
+from routeproof.checker.validate.pruning.tables import tables_of as pruning_tables_of
 from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.replica import Replica
@@ -70,7 +71,8 @@ class Judge:
         except TraceError:
             return None
         neighbours = self.setting.neighbours(snapshot.broker)
-        return None if told is None else tables_of(told, neighbours, self.setting.ranks)
+        of = pruning_tables_of if self.setting.prunes else tables_of
+        return None if told is None else of(told, neighbours, self.setting.ranks)
 
 
 @frozen
@@ -104,7 +106,7 @@ class Part:
         tables = None if start is None else judge.start_at(start)
         self._is_lost = start is not None and tables is None
         """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
-        self._replay = BrokerReplay(judge.setting, judge.replica, run, broker, tables, start)
+        self._replay = self._replay_from(tables, start)
         self._neighbours = judge.setting.neighbours(broker)
         self._links: dict[tuple[str, bool], array[int]] = {}
         self._full: list[tuple[str, bool]] = []
@@ -114,6 +116,9 @@ class Part:
         self._began = -1
         self._last: TraceMessage | None = None
         self._last_meant: Meant
+
+    def _replay_from(self, tables: Tables | None, start: Event | None) -> BrokerReplay:
+        return BrokerReplay(self._judge.setting, self._judge.replica, self.run, self.broker, tables, start)
 
     def look(self, event: Event) -> bool:
         """The next event. True when it is time to ask for `blocks`."""
@@ -267,6 +272,10 @@ class Part:
     def client_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
         """What clients did since this was last asked, by bucket: if it was much, or all."""
         return self._clients.blocks(all_of_them=all_of_them)
+
+    def noted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
+        """What a protocol sets aside beside: each with where it belongs."""
+        return iter(())
 
     def _on_link(self, key: tuple[str, bool], meant: Meant, seq: int, before: int, time: int) -> bool:
         rows = self._links.get(key)

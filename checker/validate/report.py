@@ -33,6 +33,11 @@ class Report:
     seconds: float = field(default=0.0, eq=False)
 
     @property
+    def remarks(self) -> list[str]:
+        """What a protocol has to say beside, for people."""
+        return []
+
+    @property
     def verdict(self) -> Verdict:
         """A line that could not be read, or something that was not observed, makes it unknown at best."""
         if self.rejections:

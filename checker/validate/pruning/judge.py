@@ -2,7 +2,8 @@
 
 Handlers, decisions and their order are the model's own. What is replaced reads tables: which filters cover, overlap or
 match is asked once for each two, and what a neighbour is to know is worked out from what it was to know before. What
-the core notes of its rules for coverage is left out: no rejection asks for it.
+the core notes of its rules for coverage is left out: no rejection asks for it. Instead there are `Minutes`: what a step
+put into the database and what it decided, for whoever holds that against similarity.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TypeAlias, TypeVar
 
 from attrs import Factory, define
 
+from routeproof.checker.validate.pruning.noted import ALWAYS
 from routeproof.model.filters import Event, Filter
-from routeproof.model.messages import Publication, Subscription
+from routeproof.model.messages import Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning import Pruning
+from routeproof.model.pruning import Cuts, Pruning
 from routeproof.model.pruning_parameters import PruningParameters
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables, by_id
@@ -116,11 +118,27 @@ class _Remembering(Routing):
         pass
 
 
+@define
+class Minutes:
+    """What happened in one step."""
+
+    rows: list[tuple[str, int, int]] = Factory(list)
+    """STA-6: a local subscription, and the distance and the count that were noted for it."""
+    decisions: list[tuple[str, Node, tuple[str, ...], int]] = Factory(list)
+    """PRN-4: what is withdrawn, a neighbour that had it, the advertisements there that the list has, and which of their
+    distances counts (`ALWAYS`: none)."""
+    full: list[str] = Factory(list)
+    """STA-8: what is withdrawn without a list."""
+
+
 class JudgingPruning(Pruning, _Remembering):
     """One for each broker: `at_another` shares what is known of filters."""
 
     def __init__(self, overlay: Overlay, policy: str, parameters: PruningParameters | None = None) -> None:
         super().__init__(overlay, policy, parameters)
+        self.minutes = Minutes()
+        """Of the latest step; whoever asks for the next one begins new ones."""
+        self._withdrawn = ""
 
     def at_another(self) -> JudgingPruning:
         made = JudgingPruning(self.overlay, self.policy, self.parameters)
@@ -135,3 +153,32 @@ class JudgingPruning(Pruning, _Remembering):
 
     def is_drawn(self, tables: Tables, neighbour: Node, s: Subscription) -> bool:
         return any(x == neighbour and self.relations.overlaps(a.filter, s.filter) for a, x in tables.advs)
+
+    # -- minutes -------------------------------------------------------------------------------------------------------
+
+    def note(self, step: Step, s: Subscription, told: Publish) -> None:
+        self.minutes.rows.append((s.id, told.distance, told.count))
+        super().note(step, s, told)
+
+    def write_list(self, step: Step, s: Subscription) -> Unsubscribe:
+        written = super().write_list(step, s)
+        if written.cuts is None:
+            self.minutes.full.append(s.id)
+        return written
+
+    def withdraw(self, step: Step, message: Unsubscribe, sender: Node) -> None:
+        self._withdrawn = message.subscription.id
+        super().withdraw(step, message, sender)
+
+    def shortened(self, step: Step, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
+        there = {a.id for a, x in step.tables.advs if x == neighbour}
+        listed = tuple(cut.advertisement for cut in cuts if cut.advertisement in there)
+        self.minutes.decisions.append((self._withdrawn, neighbour, listed, self.which(triggered)))
+        return super().shortened(step, cuts, neighbour, triggered)
+
+    def which(self, triggered: int) -> int:
+        """PRN-2: the place of the distance that counts."""
+        if self.policy == "selective":
+            return 0
+        some, many = self.parameters.cuts
+        return ALWAYS if triggered < some else 0 if triggered >= many else 1

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import cast
+
 from routeproof.checker.validate.metrics.metered import MeteredPart
-from routeproof.checker.validate.part import Judge, Part
+from routeproof.checker.validate.part import Part
 from routeproof.checker.validate.pruning.meant import MeantHere
 from routeproof.checker.validate.pruning.replay import PruningReplay
-from routeproof.checker.validate.pruning.tables import tables_of
 from routeproof.model.pruning_state import PruningTables
-from routeproof.traces import Event, TraceError, TraceMessage
+from routeproof.model.tables import Tables
+from routeproof.traces import Event, TraceMessage
 
 
 class PruningPart(Part):
     """The same as `Part`, but for what messages and tables mean, and what the broker is held against."""
 
-    def __init__(self, judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> None:
-        super().__init__(judge, run, broker, start, before)
-        tables = None if start is None else _start_at(judge, start)
-        self._is_lost = start is not None and tables is None
-        self._replay = PruningReplay(judge.setting, judge.replica, run, broker, tables, start)
+    def _replay_from(self, tables: Tables | None, start: Event | None) -> PruningReplay:
+        judge = self._judge
+        known = cast(PruningTables | None, tables)
+        self._pruning = PruningReplay(judge.setting, judge.replica, self.run, self.broker, known, start)
+        self._pruning.offset = self._before
+        return self._pruning
+
+    def look(self, event: Event) -> bool:
+        self._pruning.clock = -1 if event.time is None else event.time
+        return super().look(event) or self._pruning.notebook.is_full
+
+    def noted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
+        """What similarity is found from, since this was last asked (`noted`): if it is much, or all."""
+        return self._pruning.notebook.blocks(all_of_them=all_of_them)
 
     def _meant(self, message: TraceMessage) -> MeantHere:
         return MeantHere(self._judge.dictionary.of(message), message)
@@ -26,13 +38,3 @@ class PruningPart(Part):
 
 class MeteredPruningPart(MeteredPart, PruningPart):
     """The same, measured."""
-
-
-def _start_at(judge: Judge, snapshot: Event) -> PruningTables | None:
-    """What a part that begins with this snapshot knows; None where no part can begin with it."""
-    try:
-        told = snapshot.tables
-    except TraceError:
-        return None
-    setting = judge.setting
-    return None if told is None else tables_of(told, setting.neighbours(snapshot.broker), setting.ranks)

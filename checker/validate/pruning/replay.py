@@ -9,8 +9,10 @@ from attrs import evolve
 
 from routeproof.checker.validate.blame import FLOODED, blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message
-from routeproof.checker.validate.pruning.judge import JudgingPruning
+from routeproof.checker.validate.pruning.judge import JudgingPruning, Minutes
 from routeproof.checker.validate.pruning.meant import SIGNALS, MeantHere, Told, told_by_model
+from routeproof.checker.validate.pruning.minuted import minute
+from routeproof.checker.validate.pruning.noted import At, Notebook
 from routeproof.checker.validate.pruning.tables import differ
 from routeproof.checker.validate.replica import Replica
 from routeproof.checker.validate.said import Said
@@ -57,6 +59,13 @@ class PruningReplay(BrokerReplay):
         self._node = setting.node.get(broker, LOCAL)
         self._rules: frozenset[str] = frozenset()
         """Of the step that is under way."""
+        self.notebook = Notebook(broker)
+        self.offset = 0
+        """What is added to how many events came before one, where that is set aside."""
+        self.clock = -1
+        """The time of the event that comes next."""
+        self._at = At(0, 0, -1)
+        """The step that is under way."""
 
     @property
     def table_size(self) -> int | None:
@@ -81,6 +90,7 @@ class PruningReplay(BrokerReplay):
     def _handle(self, seq: int, sender: Node, meant: Meant) -> None:
         assert isinstance(meant, MeantHere)
         self._before, self._wanted, self._rules = self._tables, (), frozenset()
+        self._at, self._model.minutes = At(seq, self.offset + self.accepted, self.clock), Minutes()
         try:
             message = self._message(meant, sender)
             if message is not None:
@@ -122,6 +132,16 @@ class PruningReplay(BrokerReplay):
         return next((a for a, _ in self._tables.advs if a.id == id), None)
 
     # -- a step's end --------------------------------------------------------------------------------------------------
+
+    def _close(self) -> bool:
+        told, sends = self._told, self._sends
+        is_well = super()._close()
+        if is_well and told is not None:
+            assert isinstance(told, MeantHere)
+            from_whom = "" if self._sender == LOCAL else self.setting.name_of(self._sender)
+            seen = sends if self._sends_observed else None
+            minute(self.notebook, told, from_whom, self._at, self._model.minutes, seen)
+        return is_well
 
     def _is_passed_on(self, told: Meant) -> bool:
         return False  # the long way: a publication changes its header, and tables

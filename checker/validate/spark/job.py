@@ -17,11 +17,12 @@ from routeproof.checker.validate.conclude import of_broker, report, why_nothing_
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Found
+from routeproof.checker.validate.pruning.reported import with_similarity
 from routeproof.checker.validate.quiet import slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan
+from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan, similar
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
 from routeproof.traces import BadLine
 from routeproof.traces.parquet_reader import is_parquet
@@ -48,6 +49,7 @@ class _Job:
         self._kept: list[DataFrame] = []
         self._lines_before: list[int] = []
         self._operations: dict[bytes, list[bytes]] = {}
+        self._contexts: dict[bytes, joins.Context] = {}
 
     def run(self, ranges: int) -> Report:
         try:
@@ -143,7 +145,13 @@ class _Job:
         if isinstance(self._setting, Measured):
             metering.measure(self._setting, results, brokers, self._tasks)
         self._bad += [line for each in every for line in each.bad]
-        return report(self._setting, every, rejections, self._bad)
+        if not self._setting.prunes:
+            return report(self._setting, every, rejections, self._bad)
+        more, judged = similar.similarity(
+            self._setting, results, self._contexts, every, rejections, self._tasks, self._keep
+        )
+        rejections += map(self._counted, more)
+        return with_similarity(report(self._setting, every, rejections, self._bad), judged)
 
     def _placed(self, found: Found) -> Found:
         """With the numbers that lines have in the file."""
@@ -167,10 +175,8 @@ class _Job:
                 rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
             else:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
-        if not {"client", "deliver"} <= self._setting.observes:
-            return rejections
         wrong = {rejection.run for rejection in rejections}
-        contexts = {
+        self._contexts = {
             run: joins.Context(
                 operations=tuple(self._operations.get(run, ())),
                 owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
@@ -184,7 +190,9 @@ class _Job:
             )
             for run, those in runs.items()
         }
-        return rejections + self._clients(results, contexts)
+        if not {"client", "deliver"} <= self._setting.observes:
+            return rejections
+        return rejections + self._clients(results)
 
     def _links(self, results: DataFrame, widths: dict[bytes, int]) -> list[Any]:
         joined = (
@@ -196,8 +204,8 @@ class _Job:
         )
         return joined.select("kind", "run", "data").collect()
 
-    def _clients(self, results: DataFrame, contexts: dict[bytes, joins.Context]) -> list[Rejection]:
-        told = self._spark.sparkContext.broadcast(contexts)
+    def _clients(self, results: DataFrame) -> list[Rejection]:
+        told = self._spark.sparkContext.broadcast(self._contexts)
         joined = (
             results.where(f"kind = {columns.CLIENT} and end <> '{OPERATIONS}'")
             .select("run", "end", "data")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate.clients import block_of
+from routeproof.checker.validate.clients import Operation, block_of
 from routeproof.checker.validate.conclude import foremost
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.obligations import Obligations, Traffic
@@ -116,5 +116,8 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
 
 
 def obligations_of(run: str, context: Context, setting: Setting) -> Obligations:
-    operations = [each for block in context.operations for each in block_of(block).operations]
-    return Obligations(run, operations, meanings_of(dialect(setting.dialect)), context.traffic())
+    return Obligations(run, operations_of(context), meanings_of(dialect(setting.dialect)), context.traffic())
+
+
+def operations_of(context: Context) -> list[Operation]:
+    return [each for block in context.operations for each in block_of(block).operations]

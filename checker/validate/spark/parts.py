@@ -34,6 +34,7 @@ from routeproof.checker.validate.spark.columns import (
     unsqueezed,
 )
 from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
+from routeproof.checker.validate.spark.similar import NOTED
 from routeproof.checker.validate.wire import encode_bad, encode_found
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
@@ -200,3 +201,5 @@ def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[
         yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
     for bucket, block in part.client_blocks(all_of_them=all_of_it):
         yield CLIENT, run, b"", b"", str(bucket), number, part.events, block
+    for where, block in part.noted_blocks(all_of_them=all_of_it):
+        yield NOTED, run, b"", b"", where, number, part.events, block

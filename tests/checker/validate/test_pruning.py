@@ -202,6 +202,28 @@ def passed_on_though_congested(rows: list[Row]) -> Place:
     return insert(rows, i, {"event": "send", "peer": "b3", "message": message})
 
 
+def additions_after_the_removal(rows: list[Row]) -> Place:
+    """Broker 2 withdraws S before it sends what goes in its place."""
+    i = at(rows, "b2", "send", "unsubscribe", id="S")
+    first = at(rows, "b2", "receive", "unsubscribe", id="S") + 1
+    assert first < i
+    messages = [row["message"] for row in rows[first : i + 1]]
+    for row, message in zip(rows[first : i + 1], messages[-1:] + messages[:-1], strict=True):
+        row["message"] = message
+    return place(rows[first])
+
+
+def a_hold_that_nobody_asked_for(rows: list[Row]) -> Place:
+    """Broker 2 holds the withdrawal without having been told that it is congested."""
+    del rows[at(rows, "b2", "client", "congest")]
+    del rows[at(rows, "b2", "client", "relieve")]
+    for row in rows[1:]:
+        if row["broker"] == "b2" and row["event"] == "snapshot":
+            row["tables"].pop("congested")
+            row["tables"].pop("held")
+    return place(rows[at(rows, "b2", "receive", "unsubscribe", id="S")])
+
+
 def relieved_by_a_neighbour(rows: list[Row]) -> Place:
     i = at(rows, "b2", "client", "congest")
     return insert(rows, i, {"event": "receive", "peer": "b1", "message": {"kind": "relieve"}})
@@ -274,6 +296,8 @@ CORRUPTIONS: dict[str, Corruption] = {
     "a broker that is not congested": _of(
         "held", in_snapshot("b2", "congested", lambda t: t.update(congested=False)), "TRC-4"
     ),
+    "additions after the removal": _of("pruned", additions_after_the_removal, "COV-8", "PRN-4", "PRN-5"),
+    "a hold that nobody asked for": _of("held", a_hold_that_nobody_asked_for, "PRN-4", "PRN-5"),
     "passed on though congested": _of("held", passed_on_though_congested, "PRN-6"),
     "relieved by a neighbour": _of("held", relieved_by_a_neighbour, "TRC-6"),
     "nothing done when relieved": _of("held", lose("b2", "unsubscribe"), "PRN-4", "PRN-6"),
