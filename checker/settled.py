@@ -74,7 +74,8 @@ def _covers_withdrawn(at: World, state: State, action: Action) -> bool:
 class Comparison:
     """Judges one run: `look` at its states one after another, the initial one first.
 
-    It speaks where the run is at rest; a run in which a client acts before it is compares what cannot be compared.
+    It speaks where the run is at rest, and not again once a client has acted before it was: such a run compares what
+    cannot be compared.
     """
 
     def __init__(self, here: World) -> None:
@@ -82,6 +83,7 @@ class Comparison:
         self.state = self.here.initial()
         self.other = Settled(self.there.initial())
         self.counts = False
+        self.comparable = True
         self.triggered = 0
 
     def look(self, state: State) -> str:
@@ -89,6 +91,7 @@ class Comparison:
         new = state.history.done & ~self.state.history.done
         operation = next((o for o in self.here.ledger.operations if o.bit & new), None)
         if operation is not None:
+            self.comparable = self.comparable and not any(self.state.queues)
             self.counts = isinstance(operation.message, Unsubscribe | Relieve)
             twin = self.there.action_named.get(operation.label)
             self.other = self.other if twin is None else self.other.after(self.there, twin)
@@ -97,7 +100,7 @@ class Comparison:
             sent = [message for before, after in queues for message in _appended(before, after)]
             self.triggered += sum(isinstance(message, Subscribe) for message in sent)
         self.state = state
-        if any(state.queues) or self.triggered <= self.other.triggered:
+        if not self.comparable or any(state.queues) or self.triggered <= self.other.triggered:
             return ""
         return (
             f"withdrawals have triggered {self.triggered} subscriptions, under active covering {self.other.triggered}"

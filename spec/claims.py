@@ -7,7 +7,9 @@ A claim is a hypothesis until it is checked: `verdict` says how it came out and 
 from __future__ import annotations
 
 from routeproof.spec.claim import Claim
+from routeproof.spec.claims_of_figures import FIGURE_CLAIMS
 from routeproof.spec.claims_of_pruning import PRUNING_CLAIMS
+from routeproof.spec.claims_of_similarity import SIMILARITY_CLAIMS
 
 __all__ = ["CLAIMS", "Claim"]
 
@@ -49,6 +51,42 @@ CLAIMS: dict[str, Claim] = {
             "PropagationPath",
             "prop2-under-lazy.jsonl",
         ),
+        Claim(
+            "COVER-order",
+            "000 I, 001 I",
+            "To maintain correctness, all that a subscription quenched is forwarded before it is removed.",
+            "COV-8: additions first, on each link. No delivery is lost, whatever else is on its way.",
+            "holds",
+            "all trees, any number of clients: theorem NoLostDelivery; every shipped instance without faults, all "
+            "interleavings. It is needed: the mutants removals-first and withdrawal-before-additions lose deliveries",
+            "NoLostDelivery",
+            instances=("tiny", "line3", "cross3", "unadv3", "equal3"),
+        ),
+        Claim(
+            "UNSUB-path",
+            "000 IV",
+            "An unsubscription has the same propagation path as its subscription.",
+            "RTE-6: where no control message is queued nothing that was withdrawn is in any table. Pruning gives that "
+            "up on purpose, see PRN-withdrawn.",
+            "holds",
+            "all trees, any number of clients: theorem NoResidue; every shipped instance without faults",
+            "NoResidue",
+            instances=("tiny", "line3", "cross3", "unadv3", "equal3"),
+        ),
+        Claim(
+            "VAIN-only",
+            "000 V, 001 V-A3",
+            "Only pruning has false positives.",
+            "Where no control message is queued every entry of a table is of an active subscription, so that nothing "
+            "is forwarded to a neighbour without somebody there who wants it. While a withdrawal is on its way "
+            "publications do come in vain, under any policy: 2 in 100,000 under active in 000-fig6.",
+            "holds with hypotheses",
+            "at rest: the theorems NoResidue and Agreement, for all trees; every shipped instance without faults",
+            "NoResidue",
+            instances=("tiny", "line3", "cross3", "unadv3", "equal3"),
+        ),
+        *SIMILARITY_CLAIMS,
         *PRUNING_CLAIMS,
+        *FIGURE_CLAIMS,
     )
 }

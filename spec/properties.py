@@ -14,7 +14,7 @@ from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.pruning_parameters import PRUNING
 from routeproof.model.tables import Tables, by_id
-from routeproof.spec.properties_of_claims import CLAIMED
+from routeproof.spec.properties_of_claims import CLAIMED, equation_one, strictly_covers
 from routeproof.spec.properties_of_pruning import (
     anchored,
     client_exact,
@@ -177,10 +177,6 @@ def drains(*_: Any) -> Answer:
     raise AssertionError("Drains is a property of the whole graph: an engine decides it")
 
 
-def strictly_covers(t: Subscription, s: Subscription) -> bool:
-    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
-
-
 def _is_lazy_below(ledger: Ledger) -> bool:
     """COV-6: nothing that was sent is withdrawn because something wider follows."""
     return ledger.policy in PRUNING and ledger.instance.parameters(ledger.policy).base == "lazy"
@@ -218,6 +214,7 @@ PROPERTIES: dict[str, Property] = {
         Property.of("PropagationTree", "always", "node", ("none",), propagation_tree),
         Property.of("PropagationPath", "always", "node", (*CLEANED, *PRUNING), propagation_path),
         Property.of("MonotoneDistances", "always", "queue", PRUNING, monotone_distances),
+        Property.of("EquationOne", "always", "history", PRUNING, equation_one),
         Property.of("Similarity", "always", "history", PRUNING, similarity),
         Property.of("StatisticsExact", "always", "record", PRUNING, statistics_exact),
         Property.of("FalsePositiveBound", "always", "record", PRUNING, false_positive_bound),

@@ -6,15 +6,55 @@ claims (`claims`) names them, and replay puts them to its traces.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from routeproof.model.history import History, Ledger
-from routeproof.model.messages import Publication, Subscription
+from routeproof.model.messages import Publication, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.pruning_state import PruningTables
-from routeproof.spec.properties_of_pruning import wrong_row
+from routeproof.spec.properties_of_pruning import in_scope, uncovered_without, wrong_row
 from routeproof.spec.property import OK, Answer, Property
-from routeproof.spec.similarity import Past
+from routeproof.spec.similarity import Past, pasts
+
+# -- similarity --------------------------------------------------------------------------------------------------------
+
+
+def equation_one(ledger: Ledger, history: History) -> Answer:
+    """Equation 1: what others match of a root's publications, something that it covers or only intersects matches."""
+    return _equation_one(ledger, history, of_roots=True)
+
+
+def equation_one_of_all(ledger: Ledger, history: History) -> Answer:
+    """Equation 1 of every subscription, covered or not."""
+    return _equation_one(ledger, history, of_roots=False)
+
+
+def _equation_one(ledger: Ledger, history: History, of_roots: bool) -> Answer:
+    """Both sides, each as it is written: what any other matches, and what is in P(Sbar) or P(R)."""
+    exercised = False
+    live = ledger.active_subscriptions(history.done)
+    for past in pasts(ledger, history):
+        s = ledger.instance.subscriptions[past.rank]
+        others = [t for t in ledger.instance.subscriptions if live[t.rank] and t != s]
+        if of_roots and any(strictly_covers(t, s) for t in others):
+            continue
+        covered = [t for t in others if s.filter.covers(t.filter)]
+        crossing = [t for t in others if t.filter.overlaps(s.filter) and not t.filter.covers(s.filter)]
+        for p in past.matched:
+            matched, by_one = (_is_matched_by(p, some) for some in (others, [*covered, *crossing]))
+            exercised = exercised or matched
+            if matched != by_one:
+                return f"of what {s} matches something else matches {p}, and nothing that it covers or only intersects"
+    return OK if exercised else None
+
+
+def _is_matched_by(p: Publication, subscriptions: Iterable[Subscription]) -> bool:
+    return any(t.filter.matches(p.event) for t in subscriptions)
+
+
+def strictly_covers(t: Subscription, s: Subscription) -> bool:
+    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
 
 
 def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: PruningTables) -> Answer:
@@ -31,7 +71,10 @@ def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: P
 
 
 def _is_matched(tables: PruningTables, s: Subscription, p: Publication) -> bool:
-    return any(t.filter.matches(p.event) for t, _ in tables.subs if t != s)
+    return _is_matched_by(p, (t for t, _ in tables.subs if t != s))
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
 
 
 def statistics_at_publisher(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
@@ -54,6 +97,54 @@ def statistics_beside_retained(ledger: Ledger, node: Node, tables: PruningTables
     return wrong_row(ledger, node, tables, history, beside_withdrawn=True)
 
 
+def count_of_others(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """The count of a row is how many others match and come in below the publisher's broker."""
+    exercised = False
+    for row, p, past in in_scope(ledger, node, tables, history):
+        others = sum(joins < len(past.path) - 1 for joins in past.joins_at(p))
+        exercised = exercised or others > 0
+        if row.count != others:
+            s = ledger.instance.subscriptions[past.rank]
+            return f"{node} noted {p} for {s} with the count {row.count}; {others} others match"
+    return OK if exercised else None
+
+
+def few_where_counts_are_small(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """STA-8: where all counts are below `fewest`, fewer than that many subscriptions are triggered.
+
+    Of those that the publications of the past have matched: of others no count could tell.
+    """
+    fewest, exercised = ledger.instance.parameters(ledger.policy).fewest, False
+    seen = list(in_scope(ledger, node, tables, history))
+    for s in dict.fromkeys(s for s, _, _ in tables.rows):
+        mine = [(row, p) for row, p, past in seen if past.rank == s.rank]
+        if mine and max(row.count for row, _ in mine) < fewest:
+            told = [n for n, sent in tables.sent if s in sent]
+            triggered = {t for n in told for t in uncovered_without(tables, n, s)}
+            known = [t for t in triggered if any(t.filter.matches(p.event) for _, p in mine)]
+            exercised = exercised or bool(triggered)
+            if len(known) >= fewest:
+                return f"no count of {s} reaches {fewest}, and its withdrawal from {node} triggers {len(known)}"
+    return OK if exercised else None
+
+
+# -- where a withdrawal ends -------------------------------------------------------------------------------------------
+
+
+def critical_broker_exists(ledger: Ledger, history: History) -> Answer:
+    """On the way to each publisher there is a broker at which the similarity reaches the greatest threshold."""
+    most = max(ledger.instance.parameters(ledger.policy).thresholds)
+    exercised = False
+    for past in pasts(ledger, history):
+        exercised = True
+        if not past.reaches(len(past.path) - 1, most):
+            s, a = ledger.instance.subscriptions[past.rank], past.advertiser.advertisement
+            return (
+                f"others match {len(past.similar(len(past.path) - 1))} of {len(past.matched)} of {a} that {s} matches"
+            )
+    return OK if exercised else None
+
+
 def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
     """The least threshold bounds false positives for as long as a subscription is kept, not only at its withdrawal."""
     least = min(ledger.instance.parameters(ledger.policy).thresholds)
@@ -71,17 +162,46 @@ def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, hi
     return OK if exercised else None
 
 
+def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """The least threshold bounds false positives of advertisements too that never published to what is kept."""
+    least = min(ledger.instance.parameters(ledger.policy).thresholds)
+    exercised = False
+    for s, x in tables.subs:
+        if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
+            continue
+        for advertiser in ledger.instance.advertisers:
+            past = Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at)
+            a = advertiser.advertisement
+            came = [p for p in _published(ledger, history, a.id) if s.filter.matches(p.event)]
+            if came and not past.matched and node in past.path:
+                exercised = True
+                wanted = [p for p in came if any(node in way for way in past.ways(p))]
+                if 100 * len(wanted) < least * len(came):
+                    return f"{node} keeps {s}: of {len(came)} publications of {a} others match {len(wanted)}"
+    return OK if exercised else None
+
+
+def _published(ledger: Ledger, history: History, advertisement: str) -> list[Publication]:
+    done = [o.message for o in ledger.operations if history.done & o.bit]
+    return [m.publication for m in done if isinstance(m, Publish) and m.publication.of == advertisement]
+
+
 def triggered_at_most_active(*_: Any) -> Answer:
     """Where all settles after each operation, withdrawals trigger no more subscriptions than under active covering."""
     raise AssertionError("TriggeredAtMostActive is a property of a whole run: `checker.settled` decides it")
 
 
 CLAIMED = (
+    Property.of("EquationOneOfAll", "always", "history", (), equation_one_of_all),
     Property.of("SimilarityInTables", "always", "link", (), similarity_in_tables),
     Property.of("StatisticsAtPublisher", "always", "record", (), statistics_at_publisher),
     Property.of("StatisticsWhileChanging", "always", "record", (), statistics_while_changing),
     Property.of("StatisticsOfAllEntries", "always", "record", (), statistics_of_all_entries),
     Property.of("StatisticsBesideRetained", "always", "record", (), statistics_beside_retained),
+    Property.of("CountOfOthers", "always", "record", (), count_of_others),
+    Property.of("FewWhereCountsAreSmall", "always", "record", (), few_where_counts_are_small),
+    Property.of("CriticalBrokerExists", "always", "history", (), critical_broker_exists),
+    Property.of("FalsePositivesOfNew", "always", "record", (), false_positives_of_new),
     Property.of("FalsePositivesAlways", "always", "record", (), false_positives_always),
     Property.of("TriggeredAtMostActive", "always", "settled", (), triggered_at_most_active),
 )

@@ -8,12 +8,12 @@ withdrawn before and matches, since it may still be in a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from routeproof.model.history import History, Ledger
 from routeproof.model.messages import Publication, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning_state import PruningTables, Row
 from routeproof.model.tables import by_id
 from routeproof.spec.property import OK, Answer
 from routeproof.spec.similarity import Past, pasts
@@ -130,6 +130,28 @@ def wrong_row(
 ) -> Answer:
     """The first row that says something else than the history; a claim asks with less than the scope grants."""
     exercised = False
+    for row, p, past in in_scope(ledger, node, tables, history, fair, beside_withdrawn):
+        last = len(past.path) - 1
+        first = past.first_join(p)
+        expected = last + 1 if first is None else first
+        if not to_publisher:  # STA-1: nothing is reset at the publisher's own broker
+            expected = min(expected, last)
+        exercised = exercised or expected < last
+        if row.distance != expected or (row.count > 0) != (expected < last):
+            s, found = ledger.instance.subscriptions[past.rank], f"{row.distance} hops and {row.count} brokers"
+            return f"{node} noted {p} for {s} with {found}; something else comes in after {expected} of {last}"
+    return OK if exercised else None
+
+
+def in_scope(
+    ledger: Ledger,
+    node: Node,
+    tables: PruningTables,
+    history: History,
+    fair: bool = True,
+    beside_withdrawn: bool = False,
+) -> Iterator[tuple[Row, Publication, Past]]:
+    """The rows of which something can be said: noted since the last change, and beside nothing that was withdrawn."""
     for s, a, rows in tables.rows:
         advertiser = next(x for x in ledger.instance.advertisers if x.advertisement.id == a)
         past = Past(ledger, history, s.rank, advertiser, node)
@@ -137,18 +159,8 @@ def wrong_row(
             p = next(p for p in ledger.instance.publications if p.id == row.publication)
             if fair and not history.fair >> p.rank & 1:
                 continue
-            if not beside_withdrawn and _was_withdrawn(ledger, history, s, [p]):
-                continue
-            last = len(past.path) - 1
-            first = past.first_join(p)
-            expected = last + 1 if first is None else first
-            if not to_publisher:  # STA-1: nothing is reset at the publisher's own broker
-                expected = min(expected, last)
-            exercised = exercised or expected < last
-            if row.distance != expected or (row.count > 0) != (expected < last):
-                found = f"{row.distance} hops and {row.count} brokers"
-                return f"{node} noted {p} for {s} with {found}; something else comes in after {expected} of {last}"
-    return OK if exercised else None
+            if beside_withdrawn or not _was_withdrawn(ledger, history, s, [p]):
+                yield row, p, past
 
 
 def false_positive_bound(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:

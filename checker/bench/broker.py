@@ -7,6 +7,7 @@ from itertools import islice
 from routeproof.checker.bench.measuring import Clock, Row, afresh, peak_megabytes
 from routeproof.checker.memory import collecting_rarely
 from routeproof.impl.broker import Broker
+from routeproof.impl.brokers import make_broker
 from routeproof.impl.costs import Costs
 from routeproof.impl.metrics import Metrics
 from routeproof.impl.simulator import Simulator
@@ -14,7 +15,8 @@ from routeproof.impl.workloads import workload
 from routeproof.impl.workloads.quotes import HIGH, LOW, MEDIUM, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import Ids, stream
 from routeproof.model.instance import POLICIES
-from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.messages import Advertise, Advertisement, Cut, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.pruning_parameters import PRUNING, THRESHOLDS
 
 SIZES = (5_000, 50_000)
 NEIGHBOURS = (1, 2, 3, 4)
@@ -26,9 +28,12 @@ RATES = (LOW,) * 14 + (MEDIUM,) * 5 + (HIGH,)
 
 
 def broker() -> list[Row]:
-    """One broker with four neighbours, all stocks advertised from the first; subscriptions come from the others."""
+    """One broker with four neighbours, all stocks advertised from the first; subscriptions come from the others.
+
+    Under pruning a withdrawal has a list that leads one hop further, so that what it triggers is counted and sent.
+    """
     rows = []
-    for policy in POLICIES:
+    for policy in (*POLICIES, *PRUNING):
         small, large = (afresh(_measure, policy, size) for size in SIZES)
         for row in (small, large):
             kinds = ("subscriptions/s", "withdrawals/s", "publications/s")
@@ -39,19 +44,20 @@ def broker() -> list[Row]:
 
 def _measure(policy: str, size: int) -> Row:
     ids, random = Ids(), stream(0, "bench")
-    one = Broker(9, NEIGHBOURS, policy)
+    one = make_broker(9, NEIGHBOURS, policy)
     advertisements = [ids.advertisement(promised(symbol(n))) for n in range(STOCKS)]
     for advertisement in advertisements:
         one.receive(1, Advertise(advertisement))
-    subscriptions: list[tuple[int, Subscription]] = []
+    subscriptions: list[tuple[int, Subscription, Advertisement]] = []
     for _ in range(size):
-        wants = wanted(symbol(random.randrange(STOCKS)), random.choice(RATES))
-        subscriptions.append((random.choice(NEIGHBOURS[1:]), ids.subscription(wants)))
+        stock = random.randrange(STOCKS)
+        wants = ids.subscription(wanted(symbol(stock), random.choice(RATES)))
+        subscriptions.append((random.choice(NEIGHBOURS[1:]), wants, advertisements[stock]))
     drawn = [quotes(symbol(n), stream(n, "quotes")) for n in range(STOCKS)]
     publications = [ids.publication(advertisements[n % STOCKS], next(drawn[n % STOCKS])) for n in range(PUBLICATIONS)]
     with collecting_rarely():
         subscribing = Clock()
-        for sender, subscription in subscriptions:
+        for sender, subscription, _ in subscriptions:
             one.receive(sender, Subscribe(subscription))
         subscribed = subscribing.cpu
         publishing = Clock()
@@ -59,8 +65,8 @@ def _measure(policy: str, size: int) -> Row:
             one.receive(1, Publish(publication))
         published = publishing.cpu
         withdrawing = Clock()
-        for sender, subscription in islice(subscriptions, WITHDRAWN):
-            one.receive(sender, Unsubscribe(subscription))
+        for sender, subscription, of in islice(subscriptions, WITHDRAWN):
+            one.receive(sender, _withdrawal(policy, subscription, of))
         withdrawn = withdrawing.cpu
     return {
         "policy": policy,
@@ -70,6 +76,12 @@ def _measure(policy: str, size: int) -> Row:
         "publications/s": round(PUBLICATIONS / published),
         "peak MB": peak_megabytes(),
     }
+
+
+def _withdrawal(policy: str, subscription: Subscription, of: Advertisement) -> Unsubscribe:
+    if policy not in PRUNING:
+        return Unsubscribe(subscription)
+    return Unsubscribe(subscription, (Cut(of.id, (1,) * len(THRESHOLDS[policy])),))
 
 
 def simulation() -> list[Row]:

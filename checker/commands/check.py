@@ -24,10 +24,10 @@ from routeproof.model.protocols import ALL_POLICIES, world
 DESCRIPTION = """\
 Check instances: every reachable state of each, under each of its policies, against every property.
 
-Without names, everything that ships is checked. A property that fails leaves a trace that
-`routeproof show` prints. What an instance declares about its own outcome (must_fail, must_reach) is
-held to as well. Limits are per search (one instance under one policy); one that is reached makes a
-verdict unknown, never "holds"."""
+Without names, everything that ships is checked, and the counterexamples to papers' claims are
+played again. A property that fails leaves a trace that `routeproof show` prints. What an instance
+declares about its own outcome (must_fail, must_reach) is held to as well. Limits are per search (one
+instance under one policy); one that is reached makes a verdict unknown, never "holds"."""
 EXAMPLES = """\
   routeproof check                                       everything that ships
   routeproof check line3 star4 --policy active           two instances under one policy
@@ -95,6 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
     results = run_all(jobs, arguments.workers or cores(), ProgressLine(len(jobs)))
     outcomes = [Outcome(job, result) for job, result in zip(jobs, results, strict=True)]
     concluded = conclude(options, outcomes, is_everything(arguments), time.monotonic() - began)
+    if is_everything(arguments) and options.properties is None:
+        from routeproof.checker.claimed import unshown
+
+        concluded = evolve(concluded, failures=(*concluded.failures, *unshown()))
     concluded = evolve(concluded, traces=_written(concluded, arguments.traces))
     _report(concluded, arguments)
     return concluded.exit_code

@@ -6,11 +6,13 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routeproof.checker.arguments import Parser, add_json
 from routeproof.checker.errors import UsageError, unknown
-from routeproof.checker.files import STDOUT, refuse_unwritable, write_text
+from routeproof.checker.files import STDOUT, refuse_no_directory, refuse_unwritable, write_text
+from routeproof.checker.jobs import FOUND
 from routeproof.checker.terminal import say
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ DESCRIPTION = """\
 Prove theorems with Z3: all of them, or those that are named. Each is proved for all sizes, proved
 up to a bound, refuted with a counterexample, vacuous, or unknown. Which it is depends on limits
 of resources, not on time, and is the same on every run. docs/proofs.md says how to read one.
+A counterexample that is a world is written as a trace, too (docs/proofs-routing.md).
 With --refinement: whether the model takes exactly the steps that the relation of the proofs allows,
 in every instance that ships or in those that are named (docs/refinement.md)."""
 EXAMPLES = """\
@@ -36,49 +39,44 @@ def parser() -> Parser:
     p.add_argument("--refinement", metavar="INSTANCE", nargs="*", help="hold the model to the relation of the proofs")
     p.add_argument("--mutant", metavar="ID", help="with --refinement: of the model with this seeded fault")
     add_json(p)
+    traces = f"write counterexamples there as traces, where there is a world to show; default: {FOUND}"
+    p.add_argument("--traces", metavar="DIR", type=Path, help=traces)
     return p
 
 
 def run(arguments: argparse.Namespace) -> int:
     from routeproof.checker.prove.judge import judge
     from routeproof.checker.prove.report import as_json, exit_code, render
+    from routeproof.checker.prove.written import write_traces
 
     theorems = _theorems(arguments)
     for id in arguments.theorems:
         if id not in theorems:
             raise unknown("theorem", id, theorems)
     refuse_unwritable(arguments.json)
+    refuse_no_directory(arguments.traces or FOUND)
     asked = [theorems[id] for id in theorems if id in (arguments.theorems or theorems)]
     start = time.monotonic()
     judged = [judge(theorem, progress=_progress) for theorem in asked]
     _clear()
+    traces = write_traces(judged, arguments.traces or FOUND)
     if arguments.json != STDOUT:
-        say(render(judged, time.monotonic() - start))
+        say(render(judged, time.monotonic() - start, traces))
     if arguments.json is not None:
-        write_text(arguments.json, as_json(asked, judged))
+        write_text(arguments.json, as_json(asked, judged, traces))
     return exit_code(judged)
 
 
 def _theorems(arguments: argparse.Namespace) -> Mapping[str, AnyTheorem]:
     """All of them; with --refinement those that are about it, of the instances that were asked for."""
-    from routeproof.checker.instances import find
-    from routeproof.checker.prove.refine.rows import theorems
-    from routeproof.checker.prove.refine.sample import Sample
+    from routeproof.checker.prove.refine.asked import asked
     from routeproof.checker.prove.theorems import THEOREMS
-    from routeproof.model.routing_mutants import MUTANTS
 
-    names, mutant = arguments.refinement, arguments.mutant
-    if names is None:
-        if mutant is not None:
-            raise UsageError("--mutant is for --refinement; to look for one with a property: routeproof check --mutant")
-        return THEOREMS
-    if mutant is not None and mutant not in MUTANTS:
-        raise unknown("mutant", mutant, MUTANTS)
-    for name in names:
-        if find(name).protocol != "routing":
-            raise UsageError(f"--refinement is of the protocol routing; {name} is an instance of {find(name).protocol}")
-    sample = Sample.of(tuple(dict.fromkeys(names)), mutant) if names else Sample.everything(mutant)
-    return {theorem.id: theorem for theorem in theorems(sample)}
+    if arguments.refinement is not None:
+        return asked(arguments.refinement, arguments.mutant)
+    if arguments.mutant is not None:
+        raise UsageError("--mutant is for --refinement; to look for one with a property: routeproof check --mutant")
+    return THEOREMS
 
 
 def _progress(theorem: str, done: int, total: int) -> None:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from routeproof.checker.errors import unknown
 from routeproof.checker.fuzz.campaign import INTERRUPTED, Campaign
 from routeproof.checker.fuzz.known import Regression, Scope, regression
-from routeproof.checker.fuzz.machine import FaultyMachine, Machine
+from routeproof.checker.fuzz.machine import FaultyMachine, Machine, PruningMachine
 from routeproof.checker.fuzz.profiles import PROFILES
 from routeproof.checker.fuzz.strategies import GENERATED, worlds
 from routeproof.checker.fuzz.trim import trimmed
@@ -64,7 +64,7 @@ def fuzz(
     declared = frozenset(instance.must_fail if instance is not None and mutant is None else ())
     campaign = Campaign(
         worlds(chosen.sizes, policies, mutant) if instance is None else st.just(world(instance, policies[0], mutant)),
-        FaultyMachine if instance is not None and instance.faults.any else Machine,
+        _machine(instance, protocol),
         chosen,
         seed if seed is not None else chosen.seed if chosen.seed is not None else secrets.randbelow(1 << 32),
         properties,
@@ -93,6 +93,12 @@ def fuzz(
         rules=dict(campaign.tally.rules),
         limit=_limit(campaign, kept),
     )
+
+
+def _machine(instance: Instance | None, protocol: str) -> type[Machine]:
+    if instance is not None and instance.faults.any:
+        return FaultyMachine
+    return PruningMachine if protocol == "pruning" else Machine
 
 
 def _policies(instance: Instance | None, policy: str | None, mutant: str | None) -> tuple[str, ...]:

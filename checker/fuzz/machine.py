@@ -116,6 +116,31 @@ class Machine(RuleBasedStateMachine):
             self.walk = self.set_out(self.walk.world)
 
 
+class PruningMachine(Machine):
+    """The same where brokers learn from publications, and what they learn is exact only of quiet times."""
+
+    @rule(number=_NUMBER)
+    def calm(self, number: int) -> None:
+        """The same world anew: all join, all is published, a subscriber leaves, each when the network is at rest."""
+        chance = Random(number)
+        self.walk.drain("first")
+        if not self.walk.over:
+            self.walk = self.set_out(self.walk.world)
+        for kind in (Advertise, Subscribe, Publish):
+            while self._one_of(kind, chance):
+                pass
+        self._one_of(Unsubscribe, chance)
+
+    def _one_of(self, kind: type, chance: Random) -> bool:
+        """An operation of this kind, and all that it brings about; whether there was one."""
+        possible = [] if self.walk.over else self.walk.possible_operations()
+        wanted = [a for a in possible if a.operation and isinstance(a.operation.message, kind)]
+        if wanted:
+            self.walk.take(chance.choice(wanted))
+            self.walk.drain("first")
+        return bool(wanted)
+
+
 class FaultyMachine(Machine):
     """The same where the instance lets links and brokers fail."""
 

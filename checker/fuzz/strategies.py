@@ -110,9 +110,13 @@ def worlds(draw: Draw, sizes: Sizes, policies: Sequence[str], mutant: str | None
     """An instance in motion under one of the policies."""
     policy = pick(draw, policies)
     instance = evolve(draw(instances(sizes)), policies=(policy,))
-    return world(_pruned(draw, instance) if policy in PRUNING else instance, policy, mutant)
+    return world(_pruned(draw, instance, policy) if policy in PRUNING else instance, policy, mutant)
 
 
+THRESHOLDS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "incremental": ((60, 90), (60, 90), (30, 60), (100, 100)),
+    "selective": ((90,), (90,), (50,), (100,)),
+}
 READINGS: dict[str, tuple[Any, ...]] = {
     "cuts": ((0, 1), (1, 2), (1, 3), (0, 0), (2, 2)),
     "triggered": ("broker", "neighbour"),
@@ -123,20 +127,36 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "fewest": (1, 0, 2),
     "base": ("active", "active", "lazy"),
     "collects": (False, True),
+    "identity": ("issue", "issue", "id"),
 }
-"""What may be drawn: readings under which nothing may break. The others are claims that fail (`spec.claims`)."""
+"""What may be drawn beside thresholds: readings under which nothing may break.
+
+With `identity = "id"` clients come back to the broker that they left: elsewhere it breaks.
+"""
+
+BREAKING: dict[str, tuple[Any, str]] = {
+    "sends": ("listed", "PRN-listed"),
+    "remembers": (False, "PRN-forgets"),
+    "overtakes": (True, "PRN-overtaken"),
+}
+"""What is not drawn, and the claim that fails under it (`spec.claims`). A given instance may have it all the same."""
 
 
-def _pruned(draw: Draw, instance: Instance) -> Instance:
-    """The same clients under pruning: some come back elsewhere, and brokers may become congested."""
+def _pruned(draw: Draw, instance: Instance, policy: str) -> Instance:
+    """The same clients under pruning: some come back, mostly elsewhere, and brokers may become congested."""
+    choices = {"thresholds": THRESHOLDS[policy], **READINGS}
+    readings = {key: pick(draw, values) for key, values in choices.items()}
     brokers = instance.overlay.brokers
-    readings = {key: pick(draw, values) for key, values in READINGS.items()}
+
+    def places(s: Subscriber) -> Sequence[Node | None]:
+        return (None, s.at) if readings["identity"] == "id" else (None, None, *brokers)
+
     return evolve(
         instance,
         protocol="pruning",
-        readings=tuple((key, value) for key, value in readings.items() if value != READINGS[key][0] or key == "cuts"),
+        readings=tuple((key, value) for key, value in readings.items() if value != choices[key][0] or key == "cuts"),
         subscribers=tuple(
-            evolve(s, again=pick(draw, (None, None, *brokers))) if s.unsubscribes else s for s in instance.subscribers
+            evolve(s, again=pick(draw, places(s))) if s.unsubscribes else s for s in instance.subscribers
         ),
         congestion=tuple(sorted({pick(draw, brokers) for _ in range(pick(draw, (0, 0, 1, 2)))})),
     )

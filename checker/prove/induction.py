@@ -1,7 +1,7 @@
 """An obligation of an inductive proof, decided: proved for all sizes by Z3, refuted by a small world, or unknown.
 
-First without looking for models of what is given, which is quick and decides nearly everything; then with all that Z3
-has. Where it gives up, or says that the obligation is false of some world, the smallest such world is looked for.
+Z3 is asked without looking for models of what is given, then with them, and proves nearly everything quickly. What it
+does not prove so is looked for in small worlds, the smallest first. Where there is none, Z3 is asked at more length.
 """
 
 from __future__ import annotations
@@ -9,33 +9,41 @@ from __future__ import annotations
 import time
 
 import z3
+from attrs import evolve
 
-from routeproof.checker.prove.counterexample import find
-from routeproof.checker.prove.outcome import Settled, Verdict
-from routeproof.checker.prove.small import SIZES, can_be_asked, can_happen
+from routeproof.checker.prove.counterexample import can_be_asked, can_happen, find
+from routeproof.checker.prove.outcome import Settled
+from routeproof.checker.prove.small import SIZES
 from routeproof.checker.prove.solve import RLIMIT, SEED
+from routeproof.checker.prove.told import shown
+from routeproof.checker.prove.trace import trace
 from routeproof.spec.theory.invariants_facts import StepFact
 from routeproof.spec.theory.invariants_obligations import Inductive
 
-LARGEST = f"no counterexample with up to {SIZES[-1][0]} brokers"
+QUICK = 8
+"""The part of the limit that is spent before small worlds are looked at: nearly every proof is found with it."""
+
+LARGEST = f"no counterexample with up to {SIZES[-1].brokers} brokers"
 
 
 def settle_inductive(asked: Inductive, rlimit: int | None = None) -> Settled:
     start = time.monotonic()
-    verdict, why, shown = _decide(asked, RLIMIT if rlimit is None else rlimit)
-    return Settled(asked.name, verdict, why, shown, seconds=time.monotonic() - start)
+    settled = _decide(asked, RLIMIT if rlimit is None else rlimit)
+    return evolve(settled, seconds=time.monotonic() - start)
 
 
-def _decide(asked: Inductive, rlimit: int) -> tuple[Verdict, str, dict[str, str]]:
-    answer, why = _ask(asked, rlimit)
-    if answer == z3.unsat:
-        impossible = _impossible(asked)
-        return ("vacuous", f"impossible: {impossible}", {}) if impossible else ("proved", "", {})
-    found = find(asked)
-    if found is not None:
-        return "refuted", _sentence(asked), found.shown()
-    said = f"Z3 gives up: {why}" if answer == z3.unknown else "Z3 says that it is false of a larger world"
-    return "unknown", f"{said}; {LARGEST}", {}
+def _decide(asked: Inductive, rlimit: int) -> Settled:
+    answer, why = _ask_twice(asked, rlimit // QUICK)
+    if answer != z3.unsat:
+        found = find(asked)
+        if found is not None:
+            return Settled(asked.name, "refuted", _sentence(asked), shown(found), trace=trace(found))
+        answer, why = _ask_twice(asked, rlimit)
+    if answer != z3.unsat:
+        said = f"Z3 gives up: {why}" if answer == z3.unknown else "Z3 says that it is false of a larger world"
+        return Settled(asked.name, "unknown", f"{said}; {LARGEST}")
+    impossible = _impossible(asked)
+    return Settled(asked.name, *(("vacuous", f"impossible: {impossible}") if impossible else ("proved",)))
 
 
 def _sentence(asked: Inductive) -> str:
@@ -44,18 +52,21 @@ def _sentence(asked: Inductive) -> str:
     return f"it need not hold after this step: {asked.event.name}" if asked.event else "it does not follow"
 
 
-def _ask(asked: Inductive, rlimit: int) -> tuple[z3.CheckSatResult, str]:
-    """Twice, in a context of its own each time."""
-    for models in (False, True):
-        context = z3.Context()
-        solver = z3.Solver(ctx=context)
-        solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
-        if not models:
-            solver.set(auto_config=False, mbqi=False)
-        solver.add(*(each.translate(context) for each in asked.given), z3.Not(asked.goal).translate(context))
-        answer = solver.check()
-        if answer == z3.unsat or (models and answer == z3.sat):
-            break
+def _ask_twice(asked: Inductive, rlimit: int) -> tuple[z3.CheckSatResult, str]:
+    """Without models, and with them."""
+    answer, why = _ask(asked, rlimit, models=False)
+    return (answer, why) if answer == z3.unsat else _ask(asked, rlimit, models=True)
+
+
+def _ask(asked: Inductive, rlimit: int, models: bool) -> tuple[z3.CheckSatResult, str]:
+    """In a context of its own."""
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
+    if not models:
+        solver.set(auto_config=False, mbqi=False)
+    solver.add(*(each.translate(context) for each in asked.given), z3.Not(asked.goal).translate(context))
+    answer = solver.check()
     return answer, solver.reason_unknown() if answer == z3.unknown else ""
 
 

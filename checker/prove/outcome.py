@@ -36,6 +36,8 @@ class Settled:
     cases: int | None = None
     """How many were tried out; None where it was not tried out but solved."""
     seconds: float = field(default=0.0, eq=False)
+    trace: str = field(default="", eq=False, repr=False)
+    """The counterexample as a trace, where there is a world to show."""
 
 
 @frozen

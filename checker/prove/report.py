@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 from routeproof.checker.prove.judge import AnyTheorem
 from routeproof.checker.prove.outcome import WORDS, Judged, Settled, Verdict
+from routeproof.checker.prove.written import Traces
 from routeproof.checker.report.columns import WIDTH, table, wrapped
 from routeproof.checker.show.shown import clean
 from routeproof.checker.terminal import paint
@@ -29,7 +31,7 @@ def exit_code(judged: Sequence[Judged]) -> int:
     return 1 if verdicts & {"refuted", "vacuous"} else 3 if "unknown" in verdicts else 0
 
 
-def render(judged: Sequence[Judged], seconds: float) -> str:
+def render(judged: Sequence[Judged], seconds: float, traces: Traces) -> str:
     rows = [[j.id, f"{len(j.obligations):,}", f"{j.seconds:.1f} s", WORDS[j.verdict]] for j in judged]
     colours = [COLOURS[j.verdict] for j in judged]
     lines = table(["theorem", "obligations", "time", "verdict"], rows, "lrrw", colours)
@@ -40,17 +42,19 @@ def render(judged: Sequence[Judged], seconds: float) -> str:
             ids = ", ".join(j.id for j in judged if j.bound == bound)
             lines += wrapped([("", f"{bound}: {ids}")])
     for each in judged:
-        lines += _failures(each)
+        lines += _failures(each, traces)
     return "\n".join([*lines, "", _last_line(judged, seconds)])
 
 
-def _failures(judged: Judged) -> list[str]:
+def _failures(judged: Judged, traces: Traces) -> list[str]:
     lines = ["", f"{_mark(judged.verdict)}: {judged.id}: {judged.why}"] if judged.why else []
     bad = judged.with_verdict("refuted", "vacuous", "unknown")
     for each in bad[:SHOWN]:
         told = textwrap.wrap(clean(f"{judged.id}: {each.name}: {each.why}"), WIDTH - MARK, subsequent_indent="  ")
         lines += ["", f"{_mark(each.verdict)}: {told[0]}", *told[1:]]
         lines += wrapped([(f"  {name}", clean(value)) for name, value in each.shown.items()])
+        if path := traces.get((judged.id, each.name)):
+            lines.append(f"  see: routeproof show {clean(str(path))}")
     if len(bad) > SHOWN:
         lines += ["", f"and {len(bad) - SHOWN} more obligations of {judged.id}; --json has them all"]
     return lines
@@ -74,8 +78,8 @@ def _last_line(judged: Sequence[Judged], seconds: float) -> str:
     return f"{verdict}:\n  {', '.join(parts)}; {obligations:,} obligations, {seconds:.1f} s"
 
 
-def as_json(theorems: Sequence[AnyTheorem], judged: Sequence[Judged]) -> str:
-    rows = [{**described(t), **_outcome(j)} for t, j in zip(theorems, judged, strict=True)]
+def as_json(theorems: Sequence[AnyTheorem], judged: Sequence[Judged], traces: Traces) -> str:
+    rows = [{**described(t), **_outcome(j, traces)} for t, j in zip(theorems, judged, strict=True)]
     return json.dumps({"theorems": rows, "exit": exit_code(judged)}, indent=2) + "\n"
 
 
@@ -89,21 +93,22 @@ def described(theorem: AnyTheorem) -> dict[str, object]:
     }
 
 
-def _outcome(judged: Judged) -> dict[str, object]:
+def _outcome(judged: Judged, traces: Traces) -> dict[str, object]:
     return {
         "verdict": judged.verdict,
         "why": judged.why or None,
-        "obligations": [_row(each) for each in judged.obligations],
+        "obligations": [_row(each, traces.get((judged.id, each.name))) for each in judged.obligations],
         "seconds": round(judged.seconds, 3),
     }
 
 
-def _row(settled: Settled) -> dict[str, object]:
+def _row(settled: Settled, trace: Path | None) -> dict[str, object]:
     return {
         "name": settled.name,
         "verdict": settled.verdict,
         "why": settled.why or None,
         "counterexample": settled.shown or None,
+        "trace": None if trace is None else str(trace),
         "cases": settled.cases,
         "seconds": round(settled.seconds, 3),
     }

@@ -1,41 +1,54 @@
-"""Small worlds, in which questions about invariants have answers: is there such a moment, or such a step?
+"""Small worlds, in which questions about invariants have answers: is there such a moment, or such a run?
 
-All worlds of one size are looked at at once: every tree of so many brokers, every way in which so many filters cover
-each other, every place of a message. `Spelled` leaves no quantifier, so that Z3 always decides.
+All worlds of one size on one tree are looked at at once: every way in which so many filters cover each other, every
+place of a message. `Spelled` leaves no quantifier, so that there is always an answer. Trees are one of each shape,
+elements are listed in the order of ids, messages in the order of sending: any other world is one of these by other
+names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
+from itertools import combinations
 
+import attrs
 import z3
 from attrs import field, frozen
 
-from routeproof.checker.prove.solve import RLIMIT, SEED
+from routeproof.checker.prove.shapes import shapes
+from routeproof.checker.prove.solve import SEED
 from routeproof.checker.prove.spelled import Spelled
+from routeproof.model.overlay import Overlay
+from routeproof.spec.theory.bounded import Size
 from routeproof.spec.theory.invariants import Conjunct, Lemma
-from routeproof.spec.theory.invariants_facts import StepFact
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive, nothing_happened
-from routeproof.spec.theory.invariants_steps import Event, Stage, declared
-from routeproof.spec.theory.logic import Truth, formula
-from routeproof.spec.theory.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Part, Sort, Term
-from routeproof.spec.theory.signature import facts_hold
-from routeproof.spec.theory.trees import tree_holds
+from routeproof.spec.theory.invariants_obligations import Induction, nothing_happened
+from routeproof.spec.theory.invariants_steps import AFTER, EVENTS, Event, Stage, declared
+from routeproof.spec.theory.logic import Truth, any_of, formula
+from routeproof.spec.theory.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Function, Part, Relation, Term
+from routeproof.spec.theory.signature import Facts, Sends, facts_hold
+from routeproof.spec.theory.trees import Tree, of_overlay, tree_holds
 from routeproof.spec.theory.world_relation import initially
 
-Size = tuple[int, int, int, int, int]
-"""How many brokers, subscriptions, advertisements, publications and messages."""
-
-SIZES: tuple[Size, ...] = (
-    (2, 1, 1, 1, 1),
-    (2, 1, 1, 1, 2),
-    (2, 2, 1, 1, 2),
-    (3, 1, 1, 1, 2),
-    (3, 2, 1, 1, 3),
-    (3, 3, 2, 1, 3),
+SIZES = (
+    Size(2, 1, 1, 1, 1),
+    Size(2, 1, 1, 1, 2),
+    Size(2, 2, 1, 1, 2),
+    Size(3, 1, 1, 1, 2),
+    Size(3, 2, 1, 1, 3),
+    Size(3, 3, 2, 1, 3),
 )
 """Those that are searched, from the smallest on."""
+
+FACTS = frozenset(each.name for each in attrs.fields(Facts))
+"""What does not change."""
+
+SAID = frozenset(["wants", *(each.name for each in attrs.fields(Sends))])
+"""What is of a step, and of no moment."""
+
+
+class GaveUp(Exception):
+    """Z3 came to its limit."""
 
 
 class Noticing(Spelled):
@@ -59,12 +72,14 @@ class Noticing(Spelled):
 
 @frozen(eq=False)
 class Small:
-    """All worlds of one size, in which a proof's invariants hold."""
+    """All worlds of one size on this tree."""
 
     proof: Induction
     size: Size
+    overlay: Overlay
     logic: Noticing = field(init=False)
     stage: Stage = field(init=False)
+    _steps: dict[Event, z3.BoolRef] = field(init=False, factory=dict)
 
     @logic.default
     def _spelled(self) -> Noticing:
@@ -72,77 +87,147 @@ class Small:
 
     @stage.default
     def _any(self) -> Stage:
-        return declared(self.logic)
+        logic, known = self.logic, of_overlay(self.overlay)
+        brokers = logic.elements[BROKER]
+
+        def relation(holds: Relation) -> Relation:
+            return logic.known(lambda *row: bool(holds(*(each.place for each in row))))
+
+        def function(value: Function) -> Function:
+            return logic.known_function(lambda *row: brokers[value(*(each.place for each in row)) - 1])
+
+        tree = Tree(relation(known.between), relation(known.link), function(known.toward), function(known.median))
+        in_order = logic.known(lambda x, y: x.place < y.place)
+        stage = declared(logic, tree, {"lower": in_order, "before": in_order})
+        for event in EVENTS:
+            stage.named(event)  # so that all there is has its name
+        return stage
 
     @cached_property
-    def world(self) -> list[z3.BoolRef]:
+    def world(self) -> z3.BoolRef:
+        """What is true of every world; all that is said of trees is true of this one."""
         return self._closed(
             [*facts_hold(self.logic, self.stage.now.facts), *tree_holds(self.logic, self.stage.now.tree)]
         )
 
-    @cached_property
-    def invariants(self) -> list[z3.BoolRef]:
-        return self._closed(each.clause(self.stage.now) for each in self.proof.book.conjuncts.values())
+    def given(self, names: Iterable[str]) -> z3.BoolRef:
+        """These conjuncts are true of the first moment."""
+        return self._closed(self.proof.book[name].clause(self.stage.now) for name in names)
 
     @cached_property
-    def at_first(self) -> list[z3.BoolRef]:
+    def invariants(self) -> z3.BoolRef:
+        return self.given(self.proof.book.conjuncts)
+
+    @cached_property
+    def at_first(self) -> z3.BoolRef:
         now = self.stage.now
         return self._closed([*initially(self.logic, now.state), *nothing_happened(now)])
 
-    def steps(self, event: Event) -> list[z3.BoolRef]:
-        g, by = self.stage, self.stage.named(event)
-        step = g.step(event, by, self.proof.policy, self.proof.step, self.proof.handler)
-        return self._closed([*step, *g.ghosts(event, by), *g.told(by.here)])
+    def of_event(self, event: Event) -> z3.BoolRef:
+        """What relates the two moments of the stage, where this happens."""
+        if event not in self._steps:
+            g, by = self.stage, self.stage.named(event)
+            step = g.step(event, by, self.proof.policy, self.proof.step, self.proof.handler)
+            self._steps[event] = self._closed([*step, *g.ghosts(event, by), *g.told(by.here)])
+        return self._steps[event]
 
-    # -- questions ---------------------------------------------------------------------------------------------------
+    def some(self, sentence: Conjunct | Lemma) -> z3.BoolRef:
+        """The condition on which it says something is met, at the first moment of the stage."""
+        clause = sentence.clause(self.stage.now)
+        return formula(any_of(*(self.logic.condition_of(clause, row) for row in self.logic.each(clause.sorts))))
 
-    def can_happen(self, event: Event) -> bool:
-        """From a moment of which the invariants are true."""
-        return self._model([*self.invariants, *self.steps(event)]) is not None
+    def true(self, sentence: Conjunct | Lemma) -> z3.BoolRef:
+        return self._closed([sentence.clause(self.stage.now)])
 
-    def can_be_asked(self, sentence: Conjunct | Lemma) -> bool:
-        """Its condition can be so, at a moment of which the invariants are true."""
-        terms = self.terms(sentence.sorts)
-        condition = self.logic.condition_of(sentence.clause(self.stage.now), terms)
-        return self._model([*self.invariants, formula(condition)]) is not None
+    def _closed(self, clauses: Iterable[Clause]) -> z3.BoolRef:
+        return z3.And(*(formula(clause.closed(self.logic)) for clause in clauses))
 
-    def against(self, asked: Inductive) -> z3.ModelRef | None:
-        """A moment, and a step where there is one, that speaks against it."""
-        sentence, terms, g = asked.sentence, self.terms(asked.sentence.sorts), self.stage
-        before = self.at_first if asked.first else self.invariants
-        step = self.steps(asked.event) if asked.event else []
-        if isinstance(sentence, StepFact):
-            assert asked.event is not None
-            clause = sentence.clause(g, g.named(asked.event))
-        else:
-            clause = sentence.clause(g.then if asked.event else g.now)
-        return self._model([*before, *step, z3.Not(formula(clause.at(*terms)))])
 
-    def terms(self, sorts: Sequence[Sort]) -> list[Term]:
-        return [self.logic.constant(f"{sort.lower()}{place}", sort) for place, sort in enumerate(sorts, 1)]
+@frozen(eq=False)
+class Runs:
+    """All runs in small worlds: moments from 0 on, and the steps that lead from each to the next, from 1 on.
 
-    def _model(self, formulas: Sequence[z3.BoolRef]) -> z3.ModelRef | None:
-        solver = z3.Solver()
-        solver.set(rlimit=RLIMIT, random_seed=SEED, ctrl_c=False)
-        solver.add(*self.world, *formulas)
-        return solver.model() if solver.check() == z3.sat else None
+    What is said of a stage is said of any step by other names: those of its first moment are names of the moment before
+    the step, those of its second of the moment after it, and what is said in the step has names of its own.
+    """
 
-    def _closed(self, clauses: Iterable[Clause]) -> list[z3.BoolRef]:
-        return [formula(clause.closed(self.logic)) for clause in clauses]
+    small: Small
+    _names: dict[tuple[int, int], list[tuple[z3.BoolRef, z3.BoolRef]]] = field(init=False, factory=dict)
+
+    def begin(self, *said: z3.BoolRef) -> list[z3.BoolRef]:
+        """It is a world, and this is true of its moment 0."""
+        return [*(self.at(0, each) for each in (self.small.world, *said)), *self.picks(0)]
+
+    def at(self, moment: int, said: Truth) -> z3.BoolRef:
+        """What is said of the first moment of a stage, of this one."""
+        return self.of_step(moment + 1, said)
+
+    def of_step(self, number: int, said: Truth) -> z3.BoolRef:
+        known = number, len(self.small.logic.atoms)  # a protocol may name more as it goes on
+        if known not in self._names:
+            self._names[known] = list(self._renamed(number))
+        renamed = z3.substitute(formula(said), *self._names[known])
+        assert isinstance(renamed, z3.BoolRef)
+        return renamed
+
+    def step(self, number: int, events: Sequence[Event]) -> list[z3.BoolRef]:
+        """One of these happens."""
+        chosen = [self.is_of(number, event) for event in events]
+        each = [
+            z3.Implies(self.is_of(number, event), self.of_step(number, self.small.of_event(event))) for event in events
+        ]
+        one = [z3.Not(z3.And(this, that)) for this, that in combinations(chosen, 2)]
+        return [*each, z3.Or(*chosen), *one, *self.picks(number)]
+
+    def is_of(self, number: int, event: Event) -> z3.BoolRef:
+        return z3.Bool(f"step {number}: {event.name}")
+
+    def picks(self, number: int) -> list[z3.BoolRef]:
+        return [self.of_step(number, each) for each in self.small.logic.picks]
+
+    def _renamed(self, number: int) -> Iterable[tuple[z3.BoolRef, z3.BoolRef]]:
+        for name, atoms in self.small.logic.atoms.items():
+            if name in FACTS:
+                continue
+            base = name.removesuffix(AFTER)
+            if name in SAID or name in self.small.logic.constants:
+                place = f"in step {number}"
+            else:
+                place = f"at {number if name != base else number - 1}"
+            for atom in atoms:
+                yield atom, z3.Bool(f"{place}: {atom.decl().name().replace(name, base, 1)}")
+
+
+@frozen(eq=False)
+class Solver:
+    """Questions to Z3, one after the other: in a context of their own, so that nothing depends on what others asked."""
+
+    rlimit: int
+    _solver: z3.Solver = field(init=False)
+
+    @_solver.default
+    def _fresh(self) -> z3.Solver:
+        solver = z3.SolverFor("QF_FD", ctx=z3.Context())
+        solver.set(rlimit=self.rlimit, random_seed=SEED, ctrl_c=False)
+        return solver
+
+    def add(self, *formulas: z3.BoolRef) -> None:
+        self._solver.add(*(each.translate(self._solver.ctx) for each in formulas))
+
+    def find(self, *formulas: z3.BoolRef) -> z3.ModelRef | None:
+        """A world of which these are true too."""
+        self._solver.push()
+        self.add(*formulas)
+        answer = self._solver.check()
+        found = self._solver.model() if answer == z3.sat else None
+        why = self._solver.reason_unknown() if answer == z3.unknown else ""
+        self._solver.pop()
+        if why:
+            raise GaveUp(why)
+        return found
 
 
 @cache
-def small_world(proof: Induction, size: Size) -> Small:
-    return Small(proof, size)
-
-
-@cache
-def can_happen(proof: Induction, event: Event) -> bool:
-    """In one of the small worlds."""
-    return any(small_world(proof, size).can_happen(event) for size in SIZES)
-
-
-@cache
-def can_be_asked(proof: Induction, sentence: Conjunct | Lemma) -> bool:
-    """In one of the small worlds."""
-    return any(small_world(proof, size).can_be_asked(sentence) for size in SIZES)
+def small_worlds(proof: Induction, size: Size) -> tuple[Small, ...]:
+    """One for each shape of a tree."""
+    return tuple(Small(proof, size, overlay) for overlay in shapes(size.brokers))

@@ -66,6 +66,9 @@ def conclude(outcomes: Mapping[str, Outcome]) -> Findings:
     ]
     for name in ALGORITHMS:
         rows += at_each("triggered", name, outcomes[name], TRIGGERED[name])
+    rows += [
+        Row("triggered, mean of the other inner brokers", name, None, _elsewhere(outcomes[name])) for name in ALGORITHMS
+    ]
     packing = outcomes["packing"]
     messages = max(packing.brokers[broker].messages for broker in packing.watched)
     rows.append(Row("triggered messages, most at a core broker", "packing", said(300, "<"), messages))
@@ -104,6 +107,12 @@ def conclude(outcomes: Mapping[str, Outcome]) -> Findings:
             "table": lines("Routing tables of core brokers", "mean size", shown, lambda o: o.watched_table_over_time),
         },
     )
+
+
+def _elsewhere(outcome: Outcome) -> float:
+    """V-B: at inner brokers that are no core brokers much less is triggered, whatever the algorithm."""
+    brokers = [broker for broker in outcome.brokers if broker <= INNER and broker not in outcome.watched]
+    return outcome.mean(lambda numbers: numbers.uncovered, brokers)
 
 
 INNER = 23

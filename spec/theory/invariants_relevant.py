@@ -51,8 +51,19 @@ def _after(formula: z3.ExprRef) -> set[str]:
     return {name for name in _names(formula) if name.endswith(AFTER) or name in ORDERS}
 
 
-def _names(formula: z3.ExprRef) -> set[str]:
-    """The relations and functions that it speaks of."""
+_KNOWN: dict[tuple[int, int], tuple[z3.ExprRef, frozenset[str]]] = {}
+"""By context and number of a formula, which is kept beside: as long as it is there, no other has that number."""
+
+
+def _names(formula: z3.ExprRef) -> frozenset[str]:
+    """The relations and functions that it speaks of. One formula is asked for in hundreds of obligations."""
+    number = formula.ctx.ref().value, formula.get_id()
+    if number not in _KNOWN:
+        _KNOWN[number] = (formula, frozenset(_found(formula)))
+    return _KNOWN[number][1]
+
+
+def _found(formula: z3.ExprRef) -> set[str]:
     found: set[str] = set()
     seen: set[int] = set()
     waiting = [formula]

@@ -6,6 +6,8 @@ keep the promises, and nothing else of a policy is used.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
 from routeproof.spec.theory.invariants import Ghosts, Moment
@@ -182,10 +184,10 @@ class Stage:
         ]
 
 
-def declared(logic: Symbolic) -> Stage:
-    """Any two moments, of any world over any tree."""
-    tree = declare(Tree, logic)
-    facts = declare(Facts, logic, link=tree.link)
+def declared(logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, Relation] | None = None) -> Stage:
+    """Any two moments, of any world over any tree; the overlay and the facts that are known stand for themselves."""
+    tree = declare(Tree, logic) if overlay is None else overlay
+    facts = declare(Facts, logic, "", link=tree.link, **(known or {}))
 
     def moment(suffix: str) -> Moment:
         return Moment(logic, facts, tree, declare(State, logic, suffix), declare(Ghosts, logic, suffix))

@@ -5,7 +5,7 @@ having it from elsewhere any more. So the relation knows no distances, threshold
 those of the core: where a withdrawal ends, what was sent is what is wanted. Each decision that Algorithm 1 can make,
 under any reading of its parameters, is a case of it, but for those that break a promise (`sends`, `remembers`).
 
-Brokers are not congested here (PRN-6): nobody holds a withdrawal.
+Nobody holds a withdrawal here (PRN-6): `pruning_congestion` has brokers that do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import evolve
 
 from routeproof.spec.theory.invariants_steps import promises
 from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.readings import ADV, Clause, Relation, Term
+from routeproof.spec.theory.readings import ADV, BROKER, Clause, Relation, Term
 from routeproof.spec.theory.routing import Change, Handler
 
 WANTED = ("RTE-3", "COV-1", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13")
@@ -48,12 +48,15 @@ def relaxed(broker: Pruning, where: Relation) -> list[Clause]:
     return [evolve(only, name=ELIGIBLE, rules=("RTE-3", "PRN-7", "PRN-9", "PRN-11")), covered]
 
 
-class PruningAnswer(Pruning):
+def answering(broker: type[Pruning]) -> type[Pruning]:
     """The same, to judge an answer by: what is wanted is read from it, and must keep the promises."""
 
-    def clauses(self, kind: str, subject: Term) -> list[Clause]:
-        change: Change = getattr(self, f"on_{kind}")(subject)
-        return [*super().clauses(kind, subject), *relaxed(self, lambda u: self.is_settled(change, u))]
+    class Answer(broker):  # type: ignore[misc, valid-type]  # a class that is an argument
+        def clauses(self, kind: str, subject: Term) -> list[Clause]:
+            change: Change = getattr(self, f"on_{kind}")(subject)
+            return [*super().clauses(kind, subject), *relaxed(self, lambda u: self.is_settled(change, u))]
+
+    return Answer
 
 
 class Retaining(Handler):
@@ -66,10 +69,15 @@ class Retaining(Handler):
     retained: Relation
     has_reason: Relation
     """PRN-12: what is retained need not go for want of anything below it."""
+    held: Relation = staticmethod(lambda s, x: False)
+    """PRN-6: of what came from x a withdrawal is held once the message is handled; the table has it all the same."""
 
     def is_candidate(self, u: Term, s: Term) -> Truth:
-        """RTE-3, of what came from elsewhere."""
-        return super().candidate(u, s)
+        """RTE-3, of what came from elsewhere; of what is held, too."""
+        return self.logic.any_of(
+            super().candidate(u, s),
+            lambda: self.logic.all_of(is_elsewhere(self, self.held, u, s), lambda: is_drawn(self, u, s)),
+        )
 
     def candidate(self, u: Term, s: Term) -> Truth:
         """PRN-9: the pool; what is retained is in it while something from u draws it (PRN-11)."""
@@ -83,3 +91,9 @@ def is_drawn(broker: Handler, u: Term, s: Term) -> Truth:
     """PRN-11: an advertisement that came from u intersects it."""
     logic = broker.logic
     return logic.some((ADV,), lambda a: logic.all_of(broker.after.advs(a, u), broker.facts.overlaps(a, s)))
+
+
+def is_elsewhere(broker: Handler, table: Relation, u: Term, s: Term) -> Truth:
+    """s came from another one than u, says this table."""
+    logic = broker.logic
+    return logic.some((BROKER,), lambda x: logic.all_of(table(s, x), logic.apart(x, u)))

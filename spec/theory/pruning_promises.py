@@ -2,7 +2,7 @@
 
 Where a neighbour is settled, the covering policy chooses from the pool (PRN-9); where a withdrawal ends (PRN-4), and
 toward whom it came from, what was sent stays. When something retained may go though something draws it (PRN-12) is left
-open: any choice will do.
+open: any choice will do. So is what withdrawals are held (PRN-6), but that what is held was held before the message.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from attrs import frozen
 from routeproof.spec.theory.finite import topmost
 from routeproof.spec.theory.logic import Truth, formula
 from routeproof.spec.theory.pruning import Pruning, Retaining, is_drawn, relaxed
+from routeproof.spec.theory.pruning_congestion import Congested
 from routeproof.spec.theory.readings import BROKER, SUB, Clause, Relation, Symbolic, Term, declare
 from routeproof.spec.theory.signature import Facts, Sends, Tables, facts_hold
 from routeproof.spec.theory.theorem import Obligation
@@ -29,7 +30,7 @@ class Broker:
 
     logic: Symbolic
     pooled: Retaining
-    promised: Pruning
+    promised: Congested
     u: Term
 
     @classmethod
@@ -41,7 +42,10 @@ class Broker:
         pooled = Retaining(logic, facts, base, *given)
         pooled.retained = logic.relation("retained", (BROKER, SUB))
         pooled.has_reason = logic.relation("has_reason", (BROKER, SUB))
-        return cls(logic, pooled, Pruning(logic, facts, base, *given), u)
+        pooled.held = logic.relation("held_after", (SUB, BROKER))
+        promised = Congested(logic, facts, base, *given)
+        promised.held, promised.held_after = logic.relation("held", (SUB, BROKER)), pooled.held
+        return cls(logic, pooled, promised, u)
 
     def asked(self, wanted: Relation) -> tuple[Clause, Clause]:
         """Both promises, of what is wanted so."""
@@ -61,8 +65,11 @@ class Broker:
         yield Obligation(
             f"settled, {base} / {only.name}",
             formula(only.at(u, s)),
-            [formula(remembered)],
-            {"something retained is wanted": formula(logic.all_of(wanted, retained))},
+            [formula(remembered), formula(self._held_before())],
+            {
+                "something retained is wanted": formula(logic.all_of(wanted, retained)),
+                "something is wanted whose withdrawal is held": formula(logic.all_of(wanted, self._is_held(s))),
+            },
         )
         candidate = self.promised.candidate(u, s)
         alone = logic.every((SUB,), lambda t: logic.equal(t, s))
@@ -72,6 +79,16 @@ class Broker:
             [*self._covering(), formula(self._finitely_many(s))],
             {"a candidate, the only subscription": formula(logic.all_of(candidate, alone))},
         )
+
+    def _held_before(self) -> Truth:
+        """Where anybody is settled, nothing is held that was not held before."""
+        now, then = self.promised.held, self.pooled.held
+        return self.logic.every((SUB, BROKER), lambda t, x: self.logic.implies(then(t, x), now(t, x)))
+
+    def _is_held(self, s: Term) -> Truth:
+        elsewhere = self.logic.some((BROKER,), lambda x: self.promised.before.subs(s, x))
+        held = self.logic.some((BROKER,), lambda x: self.pooled.held(s, x))
+        return self.logic.all_of(held, self.logic.no(elsewhere))
 
     def _covering(self) -> list[z3.BoolRef]:
         clauses = facts_hold(self.logic, self.pooled.facts)
@@ -123,16 +140,16 @@ class Broker:
         )
 
 
-class _Wanting(Pruning):
+class _Wanting(Congested):
     """Pruning that wants what it is given."""
 
     wants: Relation
 
     @classmethod
-    def of(cls, broker: Pruning, wants: Relation) -> _Wanting:
+    def of(cls, broker: Congested, wants: Relation) -> _Wanting:
         b = broker
         made = cls(b.logic, b.facts, b.policy, b.here, b.sender, b.before, b.after, b.sends)
-        made.wants = wants
+        made.held, made.held_after, made.wants = b.held, b.held_after, wants
         return made
 
     def wanted(self, u: Term, s: Term) -> Truth:

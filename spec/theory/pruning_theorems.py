@@ -1,174 +1,126 @@
-"""The theorems about pruning: what of the routing core's safety it keeps, for all sizes and any decision it makes.
-
-The invariants are those of the core but for one: what was sent need not be a candidate, and is drawn all the same. With
-it goes NoResidue; what is left of that is Anchored. What looks at what may be wanted is proved anew, of the relation in
-`pruning`; everything else is the core's.
-"""
+"""The theorems about pruning: what of the routing core's safety it keeps, for all sizes and any decision it makes."""
 
 from __future__ import annotations
 
-from functools import cache
-
-from attrs import evolve
-
-from routeproof.spec.theory.invariants import Book, Moment
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive
-from routeproof.spec.theory.invariants_theorems import ROADS, ROUTING, STEPS, WORLD
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.pruning import Pruning
+from routeproof.spec.theory.invariants_obligations import Inductive
+from routeproof.spec.theory.invariants_theorems import DELIVERY, FAITHFUL, QUIET_LEMMAS, ROADS, WORLD
+from routeproof.spec.theory.pruning_invariants import (
+    PRUNING,
+    after_each,
+    handling,
+    held_and_resumed,
+    issued_again,
+    step_facts,
+)
 from routeproof.spec.theory.pruning_promises import keeps_its_promises
-from routeproof.spec.theory.readings import ADV, BROKER, SUB, Term
+from routeproof.spec.theory.pruning_retained import retained_is_what_is_left
 from routeproof.spec.theory.settling import FINITELY_MANY
 from routeproof.spec.theory.theorem import Theorem
-from routeproof.spec.theory.trees import FINITE, TREE, path_induction
+from routeproof.spec.theory.trees import FINITE, TREE
 
-OWN = Book()
+OF_DELIVERY = tuple(name for name in DELIVERY.conjuncts if name in PRUNING.conjuncts)
+OF_TABLES = tuple(name for name in PRUNING.conjuncts if name not in OF_DELIVERY)
 
-
-@OWN.conjunct(
-    BROKER,
-    BROKER,
-    SUB,
-    needs="sent_away_from_home queues_are_on_links adv_came_from_origin adv_is_news unadv_is_news",
-)
-def sent_is_drawn(m: Moment, x: Term, y: Term, s: Term) -> Truth:
-    """What was sent intersects an advertisement from there, whether it is retained or not."""
-    logic = m.logic
-    return logic.implies(
-        m.state.sent(x, y, s),
-        lambda: logic.some((ADV,), lambda a: logic.all_of(m.state.advs(x, a, y), m.facts.overlaps(a, s))),
-    )
-
-
-def is_retained(m: Moment, x: Term, y: Term, s: Term) -> Truth:
-    """x has sent s to y, and has it from nowhere else any more."""
-    elsewhere = m.logic.some((BROKER,), lambda f: m.logic.all_of(m.state.subs(x, s, f), m.logic.apart(f, y)))
-    return m.logic.all_of(m.state.sent(x, y, s), m.logic.no(elsewhere))
-
-
-def _has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
-    return path_induction(m.logic, m.tree, lambda z: m.state.subs(z, s, m.toward(z, m.home(s))), b, m.home(s))
-
-
-@OWN.lemma(
-    BROKER,
-    SUB,
-    BROKER,
-    needs="agreement came_from_home home_has_what_is_active",
-    induction=_has_back,
-)
-def anchored(m: Moment, b: Term, s: Term, x: Term) -> Truth:
-    """When it is quiet, what a broker has without being active, another retains on the way to its home."""
-    logic = m.logic
-    return logic.implies(
-        logic.all_of(m.is_quiet(), m.state.subs(b, s, x)),
-        lambda: logic.any_of(
-            m.is_active(s),
-            lambda: logic.some(
-                (BROKER, BROKER),
-                lambda z, y: logic.all_of(m.tree.between(b, z, m.home(s)), lambda: is_retained(m, z, y, s)),
-            ),
-        ),
-    )
-
-
-GIVEN_UP = ("sent is candidate", "no residue of subscriptions")
-
-INSTEAD = {"no stray": ("sent is drawn",)}
-"""What rests on something else than in the core."""
-
-CORE = ROUTING | OWN
-PRUNING = Book(
-    {name: each for name, each in CORE.conjuncts.items() if name not in GIVEN_UP},
-    {
-        name: evolve(each, needs=INSTEAD.get(name, each.needs))
-        for name, each in CORE.lemmas.items()
-        if name not in GIVEN_UP
-    },
-)
-
-OF_WHAT_IS_WANTED = (
-    "said away from home",
-    "sent away from home",
-    "has or will be told",
-    "told or will be told",
-    "candidate is covered",
-    "sent is drawn",
-)
-"""The invariants whose proofs look at what may be wanted. A step differs from one of the core in nothing else, so that
-the proofs of all others are the same, the same text: `tests/spec/theory/test_pruning_theorems.py` compares steps."""
-
-OF_WHAT_LIES_AHEAD = ("covered after each",)
-"""The same of those behind no lost delivery."""
-
-CALM = "no broker is congested (PRN-6)"
-SAME = "what does not look at what may be wanted is the core's, word for word (theorems StepFacts to NoLostDelivery)"
 ORDER = "quenching is a strict order (theorem PoliciesKeepPromises)"
-UNDER_PRUNING = (*WORLD, ROADS, STEPS, CALM, SAME, "what is wanted keeps its promises (theorem PruningKeepsPromises)")
+SENT_THERE = "what is retained for a neighbour was sent there (theorem PruningRetained)"
+KEPT = "what is wanted keeps its promises (theorem PruningKeepsPromises)"
+STEPS = "the facts about a step (theorem PruningStepFacts)"
+UNDER_PRUNING = (*WORLD, ROADS, STEPS, KEPT)
+LATER = "the same when a withdrawal is held and taken up (theorem PruningCongestion)"
 
 
-@cache
-def pruning() -> Induction:
-    return Induction(PRUNING, handler=Pruning)
-
-
-def _holds(*names: str) -> list[Inductive]:
-    return list(pruning().of_conjuncts(names))
+def _holds(names: tuple[str, ...]) -> list[Inductive]:
+    return list(handling().of_conjuncts(names))
 
 
 def _follows(*names: str) -> list[Inductive]:
-    return list(pruning().of_lemmas(names))
+    return list(handling().of_lemmas(names))
 
 
 PRUNING_THEOREMS = (
     Theorem(
         "PruningKeepsPromises",
-        ("RTE-3", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-12", "PRN-13"),
+        ("RTE-3", "COV-2", "PRN-4", "PRN-5", "PRN-6", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-12", "PRN-13"),
         "Whatever prunes, only candidates and what was sent and is drawn are wanted, and what covers each candidate.",
         keeps_its_promises,
-        (FINITELY_MANY, "what is retained for a neighbour was sent there (PRN-7)", ORDER),
+        (FINITELY_MANY, SENT_THERE, ORDER),
+    ),
+    Theorem(
+        "PruningRetained",
+        ("PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13"),
+        "Always: what a broker retains for a neighbour is what it has sent there without its being a candidate.",
+        retained_is_what_is_left,
+        ("an advertisement is in a broker's table once (RTE-2)", "no broker is its own neighbour"),
+    ),
+    Theorem(
+        "PruningStepFacts",
+        ("COV-8", "RTE-6", "PRN-6", "PRN-14"),
+        "Under pruning, in every step only neighbours are told, of all that changes, and none is without old and new.",
+        lambda: list(step_facts()),
+        (*WORLD, KEPT),
     ),
     Theorem(
         "PruningInvariants",
-        ("RTE-3", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13"),
+        ("RTE-2", "RTE-3", "RTE-5", "RTE-7", "COV-8", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13"),
         "Under pruning, always: what was sent is drawn, what covers each candidate was sent, and links will agree.",
-        lambda: _holds(*OF_WHAT_IS_WANTED),
-        UNDER_PRUNING,
+        lambda: _holds(OF_TABLES),
+        (*UNDER_PRUNING, LATER),
     ),
     Theorem(
         "PruningDeliveryInvariants",
         ("RTE-5", "COV-8", "PRN-4", "PRN-5"),
         "Under pruning, always: whatever is queued, something that covers what is owed lies ahead of it.",
-        lambda: _holds(*OF_WHAT_LIES_AHEAD),
-        (*UNDER_PRUNING, FINITE, "PruningInvariants"),
+        lambda: _holds(OF_DELIVERY),
+        (*UNDER_PRUNING, LATER, FINITE, "PruningInvariants", "PruningQuietLemmas"),
+    ),
+    Theorem(
+        "PruningCongestion",
+        ("PRN-6", "PRN-14"),
+        "All these invariants hold after a withdrawal was held, by any broker at any time, and after it was taken up.",
+        lambda: list(after_each(held_and_resumed())),
+        (*UNDER_PRUNING, FINITE, "PruningQuietLemmas"),
+    ),
+    Theorem(
+        "PruningIssuedAgain",
+        ("PRN-13", "PRN-14", "PRN-15"),
+        "All these invariants hold after a client comes back to its broker with what it withdrew, under the same id.",
+        lambda: list(after_each(issued_again())),
+        (TREE, FAITHFUL, FINITE, ROADS, STEPS, KEPT, "its withdrawal is held no longer (PRN-14)", "PruningQuietLemmas"),
+    ),
+    Theorem(
+        "PruningQuietLemmas",
+        ("RTE-2", "RTE-3", "COV-2"),
+        "Under pruning, where no control message is queued, coverers lie on every path to what is advertised.",
+        lambda: _follows(*QUIET_LEMMAS),
+        (FINITE, ROADS),
     ),
     Theorem(
         "PruningNoLostDelivery",
-        ("RTE-5", "COV-8", "PRN-4", "PRN-5"),
+        ("RTE-5", "COV-8", "PRN-4", "PRN-5", "PRN-6"),
         "Under pruning, at every moment, what is owed is delivered by the time that no copy of it is left.",
         lambda: _follows("no lost delivery"),
-        (FINITE, SAME, "PruningDeliveryInvariants"),
+        (FINITE, "PruningDeliveryInvariants"),
     ),
     Theorem(
         "PruningNoDuplicate",
-        ("RTE-5",),
+        ("RTE-5", "PRN-6"),
         "Under pruning, at every moment, nothing was delivered twice for one subscription; every delivery matches.",
         lambda: _follows("delivered once", "delivered where it matches"),
-        (SAME, "PublicationInvariants"),
+        ("PruningInvariants",),
     ),
     Theorem(
         "PruningAgreement",
         ("RTE-3", "COV-8", "PRN-7"),
         "Under pruning, where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
         lambda: _follows("agreement"),
-        (SAME, "PruningInvariants"),
+        ("PruningInvariants",),
     ),
     Theorem(
         "PruningAnchored",
         ("PRN-7", "RTE-7"),
-        "Under pruning, where it is quiet, what is held without being active is retained on the way to its home.",
+        "Under pruning, where it is quiet, what a broker has without being active is retained on the way to its home.",
         lambda: _follows("anchored", "no residue of advertisements"),
-        (FINITE, SAME, "PruningInvariants", "AdvertisementInvariants"),
+        (FINITE, "PruningInvariants", "PruningRetained"),
     ),
     Theorem(
         "PruningNoStray",
@@ -182,6 +134,6 @@ PRUNING_THEOREMS = (
         ("RTE-1", "RTE-2", "RTE-3"),
         "Under pruning, at every moment, last hops lead to the home of s, or of a, and never back.",
         lambda: _follows("last hops lead home", "last hops lead to origin"),
-        (TREE, SAME, "PruningInvariants", "AdvertisementInvariants"),
+        (TREE, "PruningInvariants"),
     ),
 )

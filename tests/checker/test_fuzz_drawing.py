@@ -3,15 +3,19 @@
 from collections import Counter
 
 import pytest
+from attrs import fields
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import CONDITIONS, EVENT_SETS, PREDICATES, VALUES, Algebra
 from routeproof.checker.fuzz.hermetic import hermetic
-from routeproof.checker.fuzz.strategies import Sizes, instances
+from routeproof.checker.fuzz.strategies import BREAKING, READINGS, THRESHOLDS, Sizes, instances, worlds
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance, to_table
+from routeproof.model.pruning_parameters import PRUNING, PruningParameters
+from routeproof.model.world import World
+from routeproof.spec.claims import CLAIMS
 
 QUIET = settings(
     database=None,
@@ -118,3 +122,44 @@ def test_values_tell_all_conditions_apart_that_differ(attribute: str) -> None:
     for i, row in enumerate(seen):
         for j, other in enumerate(seen):
             assert (row == other) == (alone[i] == alone[j]), (CONDITIONS[attribute][i], CONDITIONS[attribute][j])
+
+
+# -- pruning -----------------------------------------------------------------------------------------------------------
+
+
+def pruned_sample(policy: str) -> list[Instance]:
+    drawn: list[Instance] = []
+
+    @QUIET
+    @seed(0)
+    @given(worlds(Sizes(), (policy,), None))
+    def collect(world: World) -> None:
+        drawn.append(world.instance)
+
+    with hermetic():
+        collect()
+    return drawn
+
+
+@pytest.mark.parametrize("policy", PRUNING)
+def test_under_pruning_all_that_is_sound_is_drawn(policy: str) -> None:
+    drawn = pruned_sample(policy)
+    assert {isinstance(i.subscriptions[0].filter, EventSet) for i in drawn} == {True, False}
+    assert {len(i.advertisers) for i in drawn} == {1, 2, 3}
+    assert {len(i.congestion) for i in drawn} == {0, 1, 2}
+    returning = [(s, i.parameters(policy).identity) for i in drawn for s in i.subscribers if s.again is not None]
+    assert {s.again == s.at for s, identity in returning if identity == "issue"} == {True, False}
+    assert {s.again == s.at for s, identity in returning if identity == "id"} == {True}
+    for parameter in fields(PruningParameters):
+        seen = {getattr(i.parameters(policy), parameter.name) for i in drawn}
+        sound = {"thresholds": THRESHOLDS[policy], **READINGS}.get(parameter.name)
+        if sound is None:
+            value, claim = BREAKING[parameter.name]
+            assert value not in seen
+            assert CLAIMS[claim].verdict == "fails"
+        else:
+            assert seen == set(sound), parameter.name
+
+
+def test_every_reading_is_drawn_or_is_known_to_break() -> None:
+    assert {"thresholds", *READINGS} | set(BREAKING) == {parameter.name for parameter in fields(PruningParameters)}

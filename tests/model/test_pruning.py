@@ -227,6 +227,24 @@ def test_an_advertisement_without_history(reading: Literal["remove", "zero", "ab
     assert [m.cuts for _, _, m in net.withdrawals()] == ([cuts] * 3 if reading == "remove" else [])
 
 
+def test_a_smaller_threshold_ends_a_withdrawal_sooner() -> None:
+    """CRD-4: half of what S matched is matched beside it; that is enough for 50 percent and not for 90."""
+    for thresholds, left in (((50,), {2, 3, 4}), ((90,), set())):
+        net = chain(4, policy="selective", parameters=evolve(SELECTIVE, thresholds=thresholds))
+        net.tell(4, Publish(Publication(0, "p", "a0", 0)), Publish(Publication(1, "q", "a0", 1)))
+        assert net.tell(1, Unsubscribe(WIDE)).has(WIDE) == left
+
+
+def test_what_came_back_is_withdrawn_like_any_other() -> None:
+    """PRN-13, and again PRN-4: it is retained once more, or goes as far as its list says."""
+    for distance, left in ((0, {2, 3, 4}), (1, {3, 4}), (9, set())):
+        net = chain(4).tell(1, Unsubscribe(WIDE, (Cut("a0", (0, 0)),))).tell(1, Subscribe(WIDE))
+        net.tell(1, Unsubscribe(WIDE, (Cut("a0", (distance, distance)),)))
+        assert net.has(WIDE) == left
+        boundary = min(left) - 1 if left else 0
+        assert net.retained() == ({(boundary, boundary + 1, "S")} if left else set())
+
+
 def test_selective_prunes_only_what_is_worth_it() -> None:
     """STA-8: with the counts that were seen below `fewest` the withdrawal is full, without a list."""
     for fewest, left in ((1, {2, 3, 4}), (4, set())):

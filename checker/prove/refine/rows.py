@@ -56,7 +56,7 @@ def theorems(sample: Sample) -> list[CodeTheorem]:
             "StepsAllowed",
             unpacked_,
             "What can happen in a state is what the relation says, and so are queues, clients and ghosts after it.",
-            partial(steps_allowed, sample),
+            partial(_whole_steps, sample),
             sample.bound,
         ),
         CodeTheorem(
@@ -79,6 +79,12 @@ def answers_allowed(sample: Sample) -> list[Examination]:
 
 def answers_determined(sample: Sample) -> list[Examination]:
     return _rows(sample, RELATED, _determined, _determined_of_many)
+
+
+def _whole_steps(sample: Sample) -> list[Examination]:
+    related = [each for each in sample.explored if each.world.policy in RELATED]
+    others = [each for each in sample.explored if each.world.policy not in RELATED]
+    return steps_allowed(related, sample.whole, others)
 
 
 Cases = Callable[[Row], Iterable[Case]]

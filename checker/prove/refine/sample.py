@@ -17,12 +17,19 @@ from routeproof.checker.explore.search import Search
 from routeproof.checker.instances import find, shipped
 from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.invented import invented
+from routeproof.checker.prove.refine.issues import apart, in_issues
+from routeproof.checker.prove.refine.structure import Structure
 from routeproof.checker.prove.refine.worlds import Worded
+from routeproof.model.instance import Instance
+from routeproof.model.mutants import MUTANTS
 from routeproof.model.protocols import world
-from routeproof.model.routing_mutants import MUTANTS
 from routeproof.model.world import State, Step, World
+from routeproof.spec.theory.pruning import Pruning, answering
+from routeproof.spec.theory.routing import Handler
 
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
+
+USUAL_OF_PRUNING = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3")
 
 TINY = 400
 """An instance under a policy with no more states than this is tiny: every step of it is taken."""
@@ -30,7 +37,8 @@ TINY = 400
 SMALL = 1_200
 """With no more than this it is small: of the steps that are looked at, it is asked what else the relation allows."""
 
-RUNS, SEED = 2, 2006
+RUNS, SEED = {"routing": 2, "pruning": 8}, 2006
+"""By protocol: little happens in most runs of pruning."""
 
 STATES_OF_A_MUTANT = 20_000
 """A fault may make an instance endless."""
@@ -58,7 +66,16 @@ class Explored:
             Question(world.policy, node, local, sender, message, answer)
         )
         search.run(STATES_OF_A_MUTANT if world.mutant else None)
-        return cls(Worded(world), tuple(asked), search.questions, search.states, search.transitions)
+        handler: type[Handler] = answering(Pruning) if world.instance.protocol == "pruning" else Handler
+        questions = in_issues(world.instance, asked)
+        return cls(
+            Worded(world, handler=handler), tuple(questions), search.questions, search.states, search.transitions
+        )
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Of what its questions speak of: each issue of a subscription is one of its own (PRN-15)."""
+        return Structure(apart(self.world.instance))
 
     @cached_property
     def invented(self) -> tuple[Question, ...]:
@@ -97,7 +114,7 @@ class Explored:
 
     def _along_runs(self) -> Iterator[State]:
         draw = random.Random(SEED)
-        for _ in range(RUNS):
+        for _ in range(RUNS[self.world.instance.protocol]):
             state = self.world.initial()
             while True:
                 yield state
@@ -117,14 +134,17 @@ class Sample:
     mutant: str | None = None
 
     @classmethod
-    def usual(cls) -> Sample:
+    def usual(cls, names: tuple[str, ...] = USUAL) -> Sample:
         """What `routeproof prove` looks at where nothing is said: small instances in which everything comes up."""
-        return cls(USUAL, _bound(USUAL), whole=True)
+        return cls(names, _bound(names), whole=True)
 
     @classmethod
-    def everything(cls, mutant: str | None = None) -> Sample:
-        names = tuple(each.name for each in shipped() if each.protocol == "routing")
-        return cls(names, "what happens in the instances that ship", mutant is None, mutant)
+    def everything(cls, protocol: str = "routing", mutant: str | None = None) -> Sample:
+        """Every instance that ships, but for those whose readings break a promise."""
+        ships = [each for each in shipped() if each.protocol == protocol]
+        without = [each.name for each in ships if breaks_a_promise(each)]
+        bound = "what happens in the instances that ship" + (f", without {', '.join(without)}" if without else "")
+        return cls(tuple(each.name for each in ships if each.name not in without), bound, mutant is None, mutant)
 
     @classmethod
     def of(cls, names: tuple[str, ...], mutant: str | None = None) -> Sample:
@@ -138,6 +158,12 @@ class Sample:
             for policy in instance.policies
             if self.mutant is None or policy in MUTANTS[self.mutant].policies
         )
+
+
+def breaks_a_promise(instance: Instance) -> bool:
+    """It has a reading that no relation allows: the explorer's claims say what is lost."""
+    read = dict(instance.readings)
+    return read.get("sends") == "listed" or read.get("remembers") is False or read.get("overtakes") is True
 
 
 def _bound(names: tuple[str, ...]) -> str:

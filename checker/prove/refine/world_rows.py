@@ -38,13 +38,13 @@ def case(expected: bool, found: bool, told: Mapping[str, str]) -> Case:
     return Case(expected, found, partial(dict, told))
 
 
-def steps_allowed(sample: Sample) -> list[Examination]:
-    worlds = [each for each in sample.explored if each.world.policy in POLICIES]
+def steps_allowed(worlds: Sequence[Explored], whole: bool, pages_of: Sequence[Explored] = ()) -> list[Examination]:
+    """Of these worlds; the ledger's pages of others too."""
     return [
         examined("what can happen", partial(_possible, worlds)),
-        *_by_happening(worlds, sample.whole, _taken),
+        *_by_happening(worlds, whole, _taken),
         examined("queues, edit by edit", partial(_edits, worlds)),
-        examined("ghosts, page by page", partial(_pages, sample.explored)),
+        examined("ghosts, page by page", partial(_pages, [*worlds, *pages_of])),
     ]
 
 

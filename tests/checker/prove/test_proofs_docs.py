@@ -1,24 +1,42 @@
-"""docs/proofs.md: its example of a theorem is one, and it names what there is."""
+"""docs/proofs.md and docs/proofs-routing.md: their examples run, and they name what there is."""
 
 import re
 
+import pytest
+
 from routeproof.checker.prove.outcome import WORDS
 from routeproof.checker.prove.theorems import THEOREMS
+from routeproof.spec.theory.invariants_theorems import ROUTING
 from tests.checker.command import TOP
 
-DOCUMENT = (TOP / "docs/proofs.md").read_text(encoding="utf-8")
+PROOFS, ROUTES = ((TOP / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("proofs", "proofs-routing"))
 
 
 def test_the_example_is_proved() -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    (block,) = re.findall(r"```python\n(.*?)```", PROOFS, re.DOTALL)
     exec(compile(block, "docs/proofs.md", "exec"), {})
 
 
+def test_the_example_is_refuted_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    ((block, said),) = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", ROUTES, re.DOTALL)
+    exec(compile(block, "docs/proofs-routing.md", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out == said
+
+
 def test_every_verdict_is_explained() -> None:
-    assert all(f"| {words} |" in DOCUMENT for words in WORDS.values())
+    assert all(f"| {words} |" in PROOFS for words in WORDS.values())
 
 
-def test_the_theorems_that_it_names_are_there() -> None:
-    named = re.findall(r"`([A-Z][a-z]+[A-Z]\w+)`", DOCUMENT)
+@pytest.mark.parametrize("document", [PROOFS, ROUTES], ids=["proofs", "proofs-routing"])
+def test_the_theorems_that_it_names_are_there(document: str) -> None:
+    named = re.findall(r"`([A-Z][a-z]+[A-Z]\w+)`", document)
     code = {"Obligation", "Examination", "NumberSet", "StringSet"}
     assert {name for name in named if name not in code} <= set(THEOREMS)
+
+
+def test_every_invariant_of_routing_is_named() -> None:
+    said = ROUTES.replace("adv and unadv are news", "adv is news, unadv is news")
+    said = " ".join(said.split())
+    aside = {"handled was published"}
+    aside |= {"heard was advertised", "unadvertised was advertised", "origin heard", "origin knows what is active"}
+    assert {name for name in ROUTING.conjuncts if name not in said} == aside

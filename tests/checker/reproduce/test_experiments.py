@@ -11,6 +11,7 @@ from routeproof.checker.reproduce import EXPERIMENTS, fig6_000, fig9_000, table2
 from routeproof.checker.reproduce.experiment import Findings
 from routeproof.checker.reproduce.running import run_all
 from routeproof.impl.workloads import parameters
+from routeproof.spec.claims import CLAIMS, Claim
 
 TINY = 1e-4
 
@@ -38,6 +39,11 @@ def test_an_experiment_gives_rows_and_charts(name: str) -> None:
     for chart in found.charts.values():
         assert ET.fromstring(chart.svg()).tag.endswith("svg")
         assert any(series.points for series in chart.series)
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS.values() if c.quantities], ids=lambda c: c.id)
+def test_what_answers_a_claim_is_in_the_report(claim: Claim) -> None:
+    assert set(claim.quantities) <= {row.quantity for row in findings(claim.property).rows}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

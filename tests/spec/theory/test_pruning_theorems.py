@@ -1,47 +1,39 @@
-"""Theorems about pruning: they are proved, each can fail, and what is not proved anew is the core's, word for word."""
+"""Theorems about pruning: what they cover, and that each can fail. That they are proved is in `test_theorems`."""
 
 from __future__ import annotations
 
-import re
-from itertools import count
-
 import pytest
+import z3
 from attrs import evolve
 
+from routeproof.checker.prove.counterexample import find as find_counterexample
 from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.outcome import Verdict
 from routeproof.spec.rules import RULES
 from routeproof.spec.theory.invariants_obligations import Induction
-from routeproof.spec.theory.invariants_steps import CANDIDATES, EVENTS, declared
+from routeproof.spec.theory.invariants_relevant import _names
+from routeproof.spec.theory.invariants_steps import EVENTS
 from routeproof.spec.theory.invariants_theorems import ROUTING
-from routeproof.spec.theory.logic import Truth, formula
-from routeproof.spec.theory.pruning import Pruning, is_drawn
-from routeproof.spec.theory.pruning_theorems import (
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.pruning import is_drawn
+from routeproof.spec.theory.pruning_again import IssuedAgain
+from routeproof.spec.theory.pruning_congestion import Congested, CongestedStep, Resumes, Resumption
+from routeproof.spec.theory.pruning_invariants import (
     GIVEN_UP,
     INSTEAD,
+    OF_WHAT_IS_HELD,
     PRUNING,
-    PRUNING_THEOREMS,
+    Handling,
+    Later,
+    handling,
 )
-from routeproof.spec.theory.readings import Symbolic, Term
-from routeproof.spec.theory.routing import Handler
+from routeproof.spec.theory.pruning_retained import Recording, retained_is_what_is_left
+from routeproof.spec.theory.pruning_theorems import OF_DELIVERY, OF_TABLES, PRUNING_THEOREMS
+from routeproof.spec.theory.readings import BROKER, SUB, Clause, Term
+from routeproof.spec.theory.routing import Change, Handler
+from routeproof.spec.theory.theorems import THEOREMS
+from routeproof.spec.theory.world_relation import Happening, Step
 
-EXPECTED: dict[str, tuple[Verdict, int]] = {
-    "PruningKeepsPromises": ("proved", 6),
-    "PruningInvariants": ("proved", 66),
-    "PruningDeliveryInvariants": ("proved", 11),
-    "PruningNoLostDelivery": ("proved", 1),
-    "PruningNoDuplicate": ("proved", 2),
-    "PruningAgreement": ("proved", 1),
-    "PruningAnchored": ("proved", 2),
-    "PruningNoStray": ("proved", 1),
-    "PruningSimplePaths": ("proved", 2),
-}
-
-
-def test_they_are_proved() -> None:
-    judged = {theorem.id: judge(theorem) for theorem in PRUNING_THEOREMS}
-    assert {id: (each.verdict, len(each.obligations)) for id, each in judged.items()} == EXPECTED
+EVENT = {event.name: event for event in EVENTS}
 
 
 def test_they_cite_rules_and_say_what_they_are() -> None:
@@ -51,42 +43,28 @@ def test_they_cite_rules_and_say_what_they_are() -> None:
         assert theorem.about.endswith(".")
 
 
-# -- what is not proved anew -------------------------------------------------------------------------------------------
+def test_what_a_theorem_rests_on_is_a_theorem() -> None:
+    named = [
+        each.rstrip(")").split("theorem ")[-1] for t in PRUNING_THEOREMS for each in t.hypotheses if "heorem" in each
+    ]
+    assert named
+    assert set(named) <= set(THEOREMS)
 
 
-def written(text: str) -> str:
-    """Without the names of what is bound, which are numbered through."""
-    names: dict[str, str] = {}
-    fresh = count()
-    return re.sub(r"\b(?:broker|sub|adv|pub|item)\.\d+", lambda m: names.setdefault(m[0], f"x{next(fresh)}"), text)
-
-
-def step_of(handler: type[Handler]) -> dict[tuple[str, str, int], str]:
-    """Each clause of each event, by its name, as Z3 reads it."""
-    logic = Symbolic()
-    stage = declared(logic)
-    return {
-        (event.name, clause.name, place): written(formula(clause.closed(logic)).sexpr())
-        for event in EVENTS
-        for place, clause in enumerate(stage.step(event, stage.named(event), handler=handler))
-    }
-
-
-def test_a_step_differs_from_one_of_the_core_in_what_may_be_wanted_only() -> None:
-    core, here = step_of(Handler), step_of(Pruning)
-    assert core.keys() == here.keys()
-    differ = {
-        (event, clause) for event, clause, place in core if core[event, clause, place] != here[event, clause, place]
-    }
-    silent = ("publish", "deliver pub")
-    assert differ == {(event.name, CANDIDATES) for event in EVENTS if event.name not in silent}
+# -- nothing is taken over from the core -------------------------------------------------------------------------------
 
 
 def test_the_invariants_are_those_of_the_core_but_for_what_is_given_up() -> None:
-    assert PRUNING.conjuncts.keys() ^ ROUTING.conjuncts.keys() == {"sent is drawn", "sent is candidate"}
+    assert PRUNING.conjuncts.keys() ^ ROUTING.conjuncts.keys() == {
+        "sent is drawn",
+        "held came from home",
+        "sent is candidate",
+    }
     assert PRUNING.lemmas.keys() ^ ROUTING.lemmas.keys() == {"anchored", "no residue of subscriptions"}
     for name in PRUNING.conjuncts.keys() & ROUTING.conjuncts.keys():
-        assert PRUNING.conjuncts[name] == ROUTING.conjuncts[name]
+        more = ("held came from home",) if name in OF_WHAT_IS_HELD else ()
+        core = ROUTING.conjuncts[name]
+        assert PRUNING.conjuncts[name] == evolve(core, needs=(*core.needs, *more))
     for name in PRUNING.lemmas.keys() & ROUTING.lemmas.keys():
         assert PRUNING.lemmas[name] == evolve(ROUTING.lemmas[name], needs=INSTEAD.get(name, ROUTING.lemmas[name].needs))
     needed = [PRUNING[name].needs for name in (*PRUNING.conjuncts, *PRUNING.lemmas)]
@@ -94,31 +72,121 @@ def test_the_invariants_are_those_of_the_core_but_for_what_is_given_up() -> None
     assert PRUNING.in_order()
 
 
+def test_every_invariant_is_proved_after_every_step_and_every_lemma() -> None:
+    assert {*OF_TABLES, *OF_DELIVERY} == set(PRUNING.conjuncts)
+    assert not {*OF_TABLES} & {*OF_DELIVERY}
+    proved = {
+        each.name
+        for theorem in PRUNING_THEOREMS
+        if theorem.id not in ("PruningStepFacts", "PruningCongestion", "PruningIssuedAgain")
+        and not theorem.id.endswith("Invariants")
+        for each in theorem.obligations()
+    }
+    assert set(PRUNING.lemmas) <= proved
+
+
+def test_property_3_speaks_of_no_table() -> None:
+    """So what is retained cannot change it: SimilarityGrows is of any protocol."""
+    for each in THEOREMS["SimilarityGrows"].obligations():
+        spoken: set[str] = set().union(*(_names(formula) for formula in (each.goal, *each.given)))
+        assert not spoken & {"subs", "sent", "advs", "on"}, each.name
+    tables: set[str] = set().union(*(_names(each.goal) for each in THEOREMS["SimilarityInTables"].obligations()))
+    assert "subs" in tables
+
+
 # -- what can fail -----------------------------------------------------------------------------------------------------
 
 
-class KeepsWhatNothingDraws(Pruning):
+class KeepsWhatNothingDraws(Congested):
     """PRN-11 left out."""
 
     def eligible(self, u: Term, s: Term) -> Truth:
         return self.logic.any_of(self.candidate(u, s), lambda: self.before.sent(u, s))
 
 
-class RetainsWhatItNeverSent(Pruning):
+class RetainsWhatItNeverSent(Congested):
     """PRN-7: what is wanted need not have been sent."""
 
     def eligible(self, u: Term, s: Term) -> Truth:
         return is_drawn(self, u, s)
 
 
+class DropsWhatItHeld(Resumes):
+    """PRN-6: the withdrawal is forgotten, and what it was of is in the table as before."""
+
+    def on_unsub(self, s: Term) -> Change:
+        logic, change = self.logic, super().on_unsub(s)
+
+        def back(t: Term, x: Term) -> Truth:
+            return logic.any_of(self.before.subs(t, x), logic.all_of(self.held(t, x), logic.equal(t, s)))
+
+        return evolve(change, subs=back, settles=lambda u: False)
+
+
+class TakesAwayWhatCameAfter(Resumes):
+    """PRN-14 left out: what was subscribed since the withdrawal came goes with it (claim PRN-overtaken)."""
+
+    def on_unsub(self, s: Term) -> Change:
+        logic, change = self.logic, super().on_unsub(s)
+        return evolve(change, subs=lambda t, x: logic.all_of(self.before.subs(t, x), logic.no(logic.equal(t, s))))
+
+
+class StaysWithdrawn(IssuedAgain):
+    """PRN-15: what comes back counts as withdrawn."""
+
+    def done(self, what: Happening) -> list[Clause]:
+        return CongestedStep.done(self, what)
+
+
 @pytest.mark.parametrize(
-    ("handler", "event", "name"),
+    ("induction", "step", "handler", "event", "name"),
     [
-        (KeepsWhatNothingDraws, "deliver unadv", "sent is drawn"),
-        (RetainsWhatItNeverSent, "deliver adv", "sent away from home"),
+        (Handling, CongestedStep, KeepsWhatNothingDraws, "deliver unadv", "sent is drawn"),
+        (Handling, CongestedStep, RetainsWhatItNeverSent, "deliver adv", "sent away from home"),
+        (Induction, StaysWithdrawn, Congested, "subscribe", "home has what is active"),
+        (Later, Resumption, DropsWhatItHeld, "deliver unsub", "home has what is active"),
+        (Later, Resumption, TakesAwayWhatCameAfter, "deliver unsub", "home has what is active"),
     ],
 )
-def test_a_seeded_fault_of_the_relation_is_refuted(handler: type[Pruning], event: str, name: str) -> None:
-    proof = Induction(PRUNING, handler=handler)
-    (asked,) = proof.after(next(each for each in EVENTS if each.name == event), PRUNING.conjuncts[name])
-    assert settle_inductive(asked).verdict == "refuted"
+def test_a_seeded_fault_of_the_relation_is_refuted(
+    induction: type[Induction], step: type[Step], handler: type[Handler], event: str, name: str
+) -> None:
+    proof = induction(PRUNING, step=step, handler=handler)
+    (asked,) = proof.after(EVENT[event], PRUNING.conjuncts[name])
+    assert find_counterexample(asked) is not None  # of the smallest worlds: settling it would look at all first
+
+
+def test_at_first_nothing_is_held() -> None:
+    first = handling().at_first(PRUNING.conjuncts["held came from home"])
+    assert settle_inductive(first).verdict == "proved"
+    nothing = first.given[-1]
+    assert "held" in _names(nothing)
+
+
+class RetainsWhatCameBack(Recording):
+    """PRN-13 left out."""
+
+    def remembers(self, change: Change) -> Clause:
+        logic = self.logic
+        return Clause(
+            "retained is what is wanted",
+            (BROKER, SUB),
+            lambda u, s: logic.iff(
+                self.noted_after(u, s),
+                logic.cases(
+                    self.is_settled(change, u),
+                    lambda: logic.all_of(self.wanted(u, s), self.noted(u, s)),
+                    lambda: self.noted(u, s),
+                ),
+            ),
+        )
+
+
+def test_a_broker_that_retains_what_came_back_is_refuted() -> None:
+    given: dict[str, str] = {}
+    for each in retained_is_what_is_left(RetainsWhatCameBack):
+        solver = z3.Solver()
+        solver.add(*each.given, z3.Not(each.goal))
+        given[each.name.partition(" /")[0]] = str(solver.check())
+    assert given["sub"] == "sat"
+    assert given["pub"] == "unsat"

@@ -1,0 +1,115 @@
+"""An obligation of bounded checking, decided: Z3 looks for a run of so many steps after which a sentence is false.
+
+All runs in all worlds of one size are one question without quantifiers, so that there is always an answer. What cannot
+fail says nothing: that so many steps can be taken, that each kind of event occurs among them, and that each sentence
+speaks of something is asked as well.
+"""
+
+from __future__ import annotations
+
+import time
+
+import z3
+from attrs import evolve
+
+from routeproof.checker.prove.found import Found
+from routeproof.checker.prove.outcome import Settled
+from routeproof.checker.prove.small import GaveUp, Runs, Small, Solver, small_worlds
+from routeproof.checker.prove.solve import RLIMIT
+from routeproof.checker.prove.told import shown
+from routeproof.checker.prove.trace import trace
+from routeproof.spec.theory.bounded import Bounded
+from routeproof.spec.theory.invariants_steps import Event
+
+LIMIT = 4 * RLIMIT
+"""Of Z3's units of resource, for each question. What is listed today needs a third of it at most."""
+
+
+def settle_bounded(asked: Bounded, rlimit: int | None = None) -> Settled:
+    start = time.monotonic()
+    try:
+        settled = _decide(asked, LIMIT if rlimit is None else rlimit)
+    except GaveUp as limit:
+        settled = Settled(asked.name, "unknown", f"Z3 gives up: {limit}")
+    return evolve(settled, seconds=time.monotonic() - start)
+
+
+def _decide(asked: Bounded, rlimit: int) -> Settled:
+    """Refuted on one tree it is refuted; what must be possible must be so on one of them."""
+    impossible = "a world"
+    for small in small_worlds(asked.proof, asked.size):
+        question = _Question(asked, small, rlimit)
+        solver = question.solver(asked.steps)
+        if solver.find(z3.Or(*(z3.Not(question.true(moment)) for moment in asked.asked_at))) is not None:
+            found = question.shortest()
+            why = f"it is false after {_steps(found.steps)}"
+            return Settled(asked.name, "refuted", why, shown(found), trace=trace(found))
+        if impossible:
+            impossible = question.impossible(solver)
+    return Settled(asked.name, *(("vacuous", f"impossible: {impossible}") if impossible else ("bounded",)))
+
+
+class _Question:
+    """On one tree."""
+
+    def __init__(self, asked: Bounded, small: Small, rlimit: int) -> None:
+        self.asked, self.small, self.rlimit = asked, small, rlimit
+        self.runs = Runs(small)
+
+    def solver(self, steps: int) -> Solver:
+        """Of all runs of so many steps."""
+        asked, solver = self.asked, Solver(self.rlimit)
+        solver.add(*self.runs.begin(self.small.at_first if asked.first else self.small.given(asked.given)))
+        for number in range(1, steps + 1):
+            solver.add(*self.runs.step(number, asked.events))
+        if asked.supposed:
+            solver.add(*(self.true(moment) for moment in range(steps)))
+        return solver
+
+    def true(self, moment: int) -> z3.BoolRef:
+        """The sentences are, at this moment."""
+        return z3.And(*(self.runs.at(moment, self.small.true(each)) for each in self.asked.sentences))
+
+    def shortest(self) -> Found:
+        """A run of as few steps as there is, and the first sentence that is false after it."""
+        asked = self.asked
+        for moment in asked.asked_at:
+            solver = self.solver(moment)
+            for sentence in asked.sentences:
+                model = solver.find(z3.Not(self.runs.at(moment, self.small.true(sentence))))
+                if model is not None:
+                    return Found(asked.name, self.runs, model, moment, sentence, asked.first, self.given())
+        raise AssertionError("there was a run a moment ago")
+
+    def given(self) -> str:
+        """What is true where a run begins, in words."""
+        if set(self.asked.given) == set(self.asked.proof.book.conjuncts):
+            return "the invariants"
+        return ", ".join([*self.asked.given, "the facts of every world"])
+
+    def impossible(self, solver: Solver) -> str:
+        """What must be possible, and is not."""
+        asked = self.asked
+        if solver.find() is None:
+            return f"a run of {_steps(asked.steps)}"
+        if asked.base:
+            return ""
+        for event in asked.events:
+            if not self.occurs(event, solver):
+                return f"this step: {event.name}"
+        for sentence in asked.sentences:
+            some = self.small.some(sentence)
+            if solver.find(z3.Or(*(self.runs.at(moment, some) for moment in asked.asked_at))) is None:
+                return f"what it speaks of: {sentence.about}"
+        return ""
+
+    def occurs(self, event: Event, solver: Solver) -> bool:
+        """In a run of so many steps, or of fewer."""
+        numbers = range(1, self.asked.steps + 1)
+        if solver.find(z3.Or(*(self.runs.is_of(number, event) for number in numbers))) is not None:
+            return True
+        return any(self.solver(number).find(self.runs.is_of(number, event)) is not None for number in numbers[:-1])
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'' if count == 1 else 's'}"
