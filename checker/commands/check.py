@@ -26,7 +26,7 @@ Check instances: every reachable state of each, under each of its policies, agai
 
 Without names, everything that ships is checked, and the counterexamples to papers' claims are
 played again. A property that fails leaves a trace that `routeproof show` prints. What an instance
-declares about its own outcome (must_fail, must_reach) is held to as well. Limits are per search (one
+declares about its own outcome (must_fail, must_reach) is held to as well. Limits are per search (an
 instance under one policy); one that is reached makes a verdict unknown, never "holds"."""
 EXAMPLES = """\
   routeproof check                                       everything that ships
