@@ -14,7 +14,7 @@ from attrs import evolve
 from routeproof.checker.prove.counterexample import can_be_asked, can_happen, find
 from routeproof.checker.prove.outcome import Settled
 from routeproof.checker.prove.small import SIZES
-from routeproof.checker.prove.solve import RLIMIT, SEED
+from routeproof.checker.prove.solve import RLIMIT, SEED, alone
 from routeproof.checker.prove.told import shown
 from routeproof.checker.prove.trace import trace
 from routeproof.spec.theory.invariants_facts import StepFact
@@ -65,7 +65,7 @@ def _ask(asked: Inductive, rlimit: int, models: bool) -> tuple[z3.CheckSatResult
     solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
     if not models:
         solver.set(auto_config=False, mbqi=False)
-    solver.add(*(each.translate(context) for each in asked.given), z3.Not(asked.goal).translate(context))
+    solver.add(*alone([*asked.given, z3.Not(asked.goal)], context))
     answer = solver.check()
     return answer, solver.reason_unknown() if answer == z3.unknown else ""
 

@@ -1,19 +1,21 @@
 """One obligation, decided by Z3.
 
 The outcome is the same on every run: a context of its own for each question, so that nothing depends on what was asked
-before; a fixed seed; and a limit on resources, which Z3 counts, never on time.
+or declared before; a fixed seed; and a limit on resources, which Z3 counts, never on time.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import z3
 
 from routeproof.checker.prove.outcome import Settled, Verdict
+from routeproof.spec.theory.readings import SORTS
 from routeproof.spec.theory.theorem import Obligation
 from routeproof.spec.theory.words import unescaped
 
@@ -21,6 +23,9 @@ RLIMIT = 40_000_000
 """Of Z3's units of resource, for each question: a few seconds. What is proved today needs half of it at most."""
 
 SEED = 0
+
+BOUND = re.compile(rf"\b({'|'.join(sort.lower() for sort in SORTS)})\.\d+\b")
+"""Variables as `readings.Symbolic` names them."""
 
 
 def settle(obligation: Obligation, rlimit: int | None = None) -> Settled:
@@ -47,26 +52,46 @@ def _decide(obligation: Obligation, rlimit: int) -> tuple[Verdict, str, dict[str
 
 
 def _ask(formulas: Sequence[z3.BoolRef], rlimit: int) -> tuple[z3.CheckSatResult, str]:
-    solver = _solver(formulas, rlimit)
+    context = z3.Context()
+    solver = _solver(alone(formulas, context), context, rlimit)
     answer = solver.check()
     return answer, solver.reason_unknown() if answer == z3.unknown else ""
 
 
-def _solver(formulas: Sequence[z3.BoolRef], rlimit: int) -> z3.Solver:
-    context = z3.Context()
+def _solver(formulas: Iterable[z3.BoolRef], context: z3.Context, rlimit: int) -> z3.Solver:
     solver = z3.Solver(ctx=context)
     # Without ctrl_c=False an interrupt would make this one question unknown, and the next would be asked.
     solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
-    solver.add(*(each.translate(context) for each in formulas))
+    solver.add(*formulas)
     return solver
+
+
+def alone(formulas: Sequence[z3.BoolRef], context: z3.Context) -> list[z3.BoolRef]:
+    """They in a new context; where a theory declares sorts, by their text. For translated as they are, sorts bring the
+    numbers that they have from the order in which all that there are were declared, and on these hangs where Z3 looks
+    first. What reading takes stays in a third context."""
+    writer = z3.Solver()
+    writer.add(*formulas)
+    text = writer.to_smt2()
+    if "(declare-sort " in text:
+        formulas = z3.parse_smt2_string(_renamed(text), ctx=z3.Context())
+    return [each.translate(context) for each in formulas]
+
+
+def _renamed(text: str) -> str:
+    """With bound variables counted from 1 on: their names rise through all that a theory has written so far."""
+    known: dict[str, str] = {}
+    return BOUND.sub(lambda found: known.setdefault(found[0], f"{found[1]}.{len(known) + 1}"), text)
 
 
 def _counterexample(obligation: Obligation, denied: z3.BoolRef, rlimit: int) -> dict[str, str]:
     """As small a one as there is: with what the obligation asks of it beside, if that can be had."""
     for beside in [*([each] for each in obligation.smaller), []]:
-        solver = _solver([*obligation.given, denied, *beside], rlimit)
+        context = z3.Context()
+        asked = [each.translate(context) for each in [*obligation.given, denied, *beside]]
+        solver = _solver(asked, context, rlimit)
         if solver.check() == z3.sat:
-            model, context = solver.model(), solver.ctx
+            model = solver.model()
             return {
                 name: shown.write([plain(model.eval(t.translate(context), model_completion=True)) for t in shown.terms])
                 for name, shown in obligation.shown.items()
