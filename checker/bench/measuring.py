@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import sys
 import time
@@ -23,6 +24,13 @@ def afresh(measure: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
     """What `measure` gives in a process of its own."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
         return fresh.submit(measure, *arguments, **more).result()
+
+
+def keep_to(cores: int) -> None:
+    """This process, and all that it starts from now on, have so many; where the system cannot keep them to that, they
+    have what there is."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 
 
 def peak_megabytes() -> int:

@@ -1,20 +1,22 @@
-"""Looking ahead: the subscriptions that a Parquet file's clients make, before anything is replayed.
+"""Looking ahead: what a Parquet file's clients subscribe to and publish, before anything is replayed.
 
 In such a file one broker stands after the other, so that each broker's own subscriptions come up long after the
 publications that they match came up at another. Who matches a publication is found out once if all subscriptions are
-known by then, and at every broker again if they are not. Nothing else depends on it.
+known by then, and at every broker again if they are not; and it need be found out in one process only. Nothing else
+depends on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+from routeproof.checker.validate.publications import Written
 from routeproof.checker.validate.replica import Universe
 from routeproof.model.messages import Subscription
+from routeproof.traces.fields import INTEGER
 from routeproof.traces.parquet_reader import FAULTS, ROWS
-
-COLUMNS = ("event", "kind", "id", "filter")
 
 MOST = 1 << 17
 """Subscriptions. Where there are more, nobody looks ahead."""
@@ -43,21 +45,39 @@ class Expected:
 
 def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[Announced]:
     """As far as they can be read; those of clients under packing, too, come one by one."""
+    for id, text in _said(path, "subscribe", ("id", "filter"), groups):
+        if isinstance(id, str) and isinstance(text, str):
+            yield id, text.encode()
+
+
+def publications(path: Path, groups: Iterable[int] | None = None) -> Iterator[Written]:
+    for id, of, text, number in _said(path, "publish", ("id", "of", "attributes", "number"), groups):
+        if not isinstance(id, str) or not isinstance(of, str | None):
+            continue
+        if isinstance(text, str) and number is None:
+            yield id, of or "", text.encode()
+        elif text is None and isinstance(number, int) and 0 <= number <= INTEGER:
+            yield id, of or "", number
+
+
+def _said(path: Path, kind: str, columns: tuple[str, ...], groups: Iterable[int] | None) -> Iterator[tuple[Any, ...]]:
+    """Of what clients said of this kind, some columns; None in one that the file has not."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
-        if not set(COLUMNS) <= set(file.schema_arrow.names):
+        there = set(file.schema_arrow.names)
+        if not {"event", "kind"} <= there:
             return
+        names = ["event", "kind", *(name for name in columns if name in there)]
         every = range(file.metadata.num_row_groups) if groups is None else groups
         for group in every:
-            for batch in file.iter_batches(ROWS, row_groups=[group], columns=list(COLUMNS), use_threads=False):
-                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], "subscribe")))
-                for id, text in zip(chosen["id"].to_pylist(), chosen["filter"].to_pylist(), strict=True):
-                    if id is not None and text is not None:
-                        yield id, text.encode()
+            for batch in file.iter_batches(ROWS, row_groups=[group], columns=names, use_threads=False):
+                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], kind)))
+                nothing = [None] * len(chosen)
+                yield from zip(*(chosen[c].to_pylist() if c in there else nothing for c in columns), strict=True)
             pa.default_memory_pool().release_unused()
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return  # whoever reads the events says what is wrong

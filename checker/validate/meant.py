@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from msgspec import UNSET, UnsetType
 from msgspec import Raw as JsonText
 
-from routeproof.checker.validate.publications import Entry, Publications
+from routeproof.checker.validate.publications import Entry, Publications, Written
 from routeproof.checker.validate.replica import Universe
 from routeproof.checker.validate.replica.answers import Answer
 from routeproof.checker.validate.replica.bits import numbers_of
@@ -80,10 +80,6 @@ class Meant:
     def is_same(self, other: Meant) -> bool:
         """Do both say the same?"""
         return self is other or self.digest == other.digest
-
-
-Written = tuple[str, str, bytes | int]
-"""A publication as it was written: its id, its advertisement's, and its event."""
 
 
 class Dictionary:

@@ -51,7 +51,7 @@ class Judge:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.replica = Replica(setting.overlay, setting.policy)
-        self.dictionary = Dictionary(self.replica.universe, matched=setting.replays and not setting.prunes)
+        self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
         self.meanings = meanings_of(dialect(setting.dialect))
         self._expected = Expected(self.replica.universe)
 

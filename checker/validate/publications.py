@@ -5,16 +5,20 @@ takes some fifty microseconds, so it is remembered; but what is remembered must 
 are mixed, a publication is soon done with, and only a few are kept, to see whether that is so. Where brokers stand one
 after the other, each comes up again when all the others have. So an entry is small, and where there is no more room it
 is the newest that makes some: of what comes round in circles, the first stay.
+
+Another process can be told all entries, if all subscriptions have the same slots there.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import frozen
+from msgspec import Struct
 
 from routeproof.checker.validate.replica import Universe
 from routeproof.checker.validate.replica.answers import Answer
@@ -37,6 +41,16 @@ SHORT, LONG = "H", "I"
 WIDEST = 1 << 16
 
 Entry: TypeAlias = bytes
+
+Written = tuple[str, str, bytes | int]
+"""A publication as it was written: its id, its advertisement's, and its event."""
+
+
+class Told(Struct, frozen=True, array_like=True):
+    """Entries on their way, and as of when."""
+
+    moment: int
+    entries: dict[int, Entry]
 
 
 @frozen
@@ -71,10 +85,7 @@ class Publications:
 
     def keep(self, written: Hashable, digest: int, slots: Sequence[int]) -> Entry:
         """`slots`: of those who match, as of now."""
-        if self._moment != self._subscriptions.moment:
-            self._entries.clear()
-            self._moment = self._subscriptions.moment
-            self._width = SHORT if self._subscriptions.highest < WIDEST else LONG
+        self._renew()
         entry = digest.to_bytes(DIGEST, "little", signed=True) + array(self._width, slots).tobytes()
         key = hash(written)
         if self.come_round or key % SOME == 0:
@@ -82,6 +93,23 @@ class Publications:
                 self._make_room()
             self._entries[key] = entry
         return entry
+
+    def _renew(self) -> None:
+        if self._moment != self._subscriptions.moment:
+            self._entries.clear()
+            self._moment = self._subscriptions.moment
+            self._width = SHORT if self._subscriptions.highest < WIDEST else LONG
+
+    def told(self) -> Told:
+        """What is kept, for others."""
+        self._renew()
+        return Told(self._moment, self._entries)
+
+    def believe(self, told: Told) -> None:
+        """What others have found out about the same subscriptions. Where text is hashed otherwise, it is of no use."""
+        self._renew()
+        if told.moment == self._moment:
+            self._entries |= islice(told.entries.items(), max(0, MOST - len(self._entries)))
 
     def _make_room(self) -> None:
         self._gone += 1

@@ -103,6 +103,11 @@ class Setting:
         return self.level != "observable" and {"receive", "client"} <= self.observes
 
     @property
+    def matches(self) -> bool:
+        """Will it be asked who matches a publication, by subscriptions alone?"""
+        return self.replays and not self.prunes
+
+    @property
     def pairs(self) -> bool:
         """Can what was received be held against what was sent?"""
         return {"receive", "send"} <= self.observes

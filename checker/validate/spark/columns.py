@@ -30,8 +30,8 @@ BLOCKS = (
 )
 """Lines of one broker, from one place of the file. `lines` are their numbers; `starts`: a part may begin with the first
 of them; `bare`: they have a delivery that does not say for which subscription it is. `AHEAD`: no lines, but the
-subscriptions that clients make in them."""
-LINES, BAD, AHEAD = range(3)
+subscriptions that clients make in them; `PUBLISHED`: what they publish, in so many `events`."""
+LINES, BAD, AHEAD, PUBLISHED = range(4)
 
 RESULTS = "kind int, run binary, near binary, far binary, end string, part long, first long, data binary"
 """What comes of a part. `near` is the broker of `FOUND`."""

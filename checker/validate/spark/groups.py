@@ -7,6 +7,7 @@ keep each broker together (`routeproof.traces.parquet_writer`); others may have 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,21 @@ import numpy as np
 from attrs import frozen
 from msgspec import Struct
 
+from routeproof.checker.validate.ahead import MOST, publications, subscriptions
+from routeproof.checker.validate.packing import packed
 from routeproof.checker.validate.part import Judge
+from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import Batch, batches, rows_of
+from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, rows_of
+from routeproof.checker.validate.spark.foreseen import in_rows
 from routeproof.checker.validate.spark.shared import opened
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_reader import FAULTS, Rows, read_rows
 
-SUMMARIES = "number long, data binary"
+SUMMARIES = "number long, kind int, events long, data binary"
+"""Of a row group: whose events it has, as `GROUP`; and what its clients say, as in `columns.BLOCKS`."""
+GROUP = LINES
+
 COLUMNS = ("run", "broker", "event", "to")
 """Those that say whose an event is, and whether a part may begin with it."""
 
@@ -60,10 +68,16 @@ def summarise(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[B
     """For `mapInArrow`: rows of a group's `number` in, `SUMMARIES` out; null where the group cannot be read."""
     judge = Judge(setting)
     for row in rows_of(found):
-        number = row["number"]
-        stretches = _stretches(judge, Path(path), number)
-        data = None if stretches is None else msgspec.msgpack.encode(stretches)
-        yield from batches(SUMMARIES, [(number, data)])
+        yield from batches(SUMMARIES, _summary(judge, Path(path), row["number"]))
+
+
+def _summary(judge: Judge, path: Path, number: int) -> Iterator[tuple[int, int, int, bytes | None]]:
+    stretches = _stretches(judge, path, number)
+    yield number, GROUP, 0, None if stretches is None else msgspec.msgpack.encode(stretches)
+    yield number, AHEAD, 0, packed(list(islice(subscriptions(path, [number]), MOST)))
+    if judge.setting.matches:
+        for some, data in in_rows(list(islice(publications(path, [number]), MOST_PUBLICATIONS))):
+            yield number, PUBLISHED, some, data
 
 
 def decode(data: bytes) -> list[Stretch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 from msgspec import msgpack
 
-from routeproof.checker.validate.ahead import MOST
+from routeproof.checker.validate.ahead import MOST, Announced
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.pruning.reported import with_similarity
+from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.quiet import slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan, similar
+from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
 from routeproof.traces import BadLine
 from routeproof.traces.parquet_reader import is_parquet
@@ -64,15 +66,28 @@ class _Job:
     def _of_groups(self) -> DataFrame:
         numbers = range(groups.count(self._path))
         asked = self._frame([(n % self._tasks, n) for n in numbers], "task int, number int", by="task")
-        summaries = asked.mapInArrow(partial(groups.summarise, str(self._path), self._setting), groups.SUMMARIES)
-        known = {row["number"]: row["data"] for row in summaries.collect()}
+        summaries = self._keep(
+            asked.mapInArrow(partial(groups.summarise, str(self._path), self._setting), groups.SUMMARIES)
+        )
+        known: dict[int, Any] = {}
+        announced = _Announced()
+        published: list[tuple[int, int]] = []
+        small = f"case when kind = {columns.PUBLISHED} then null else data end data"
+        for number, kind, events, data in summaries.selectExpr("number", "kind", "events", small).collect():
+            if kind == columns.AHEAD:
+                announced.add(data)
+            elif kind == columns.PUBLISHED:
+                published.append((number, events))
+            else:
+                known[number] = data
+        foreseen = self._foreseen(announced, summaries.selectExpr("kind", "number as place", "data"), published)
         stretches = [None if known[n] is None else groups.decode(bytes(known[n])) for n in numbers]
         units = plan.of_groups(stretches)
         sizes = [sum(s.events for g in unit.groups for s in stretches[g] or ()) for unit in units]
         tasks = plan.spread(sizes, min(self._tasks, len(units)))
         rows = [(task, parts.encode_unit(unit)) for task, unit in zip(tasks, units, strict=True)]
         return self._frame(rows, parts.UNITS, by="task").mapInArrow(
-            partial(parts.judge_groups, str(self._path), self._setting), columns.RESULTS
+            partial(parts.judge_groups, str(self._path), self._setting, foreseen), columns.RESULTS
         )
 
     def _of_lines(self, size: int) -> DataFrame:
@@ -81,7 +96,7 @@ class _Job:
             partial(lines.read_ranges, str(self._path), self._setting), columns.BLOCKS
         )
         blocks = self._keep(read)
-        found, announced = self._looked_at(blocks)
+        found, foreseen = self._looked_at(blocks)
         assigned = plan.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
         where = self._spark.createDataFrame(
@@ -92,32 +107,51 @@ class _Job:
             .join(where.hint("broadcast"), "place")
             .repartitionById(self._tasks, "task")
             .sortWithinPartitions("part", "place")
-            .mapInArrow(partial(parts.judge_blocks, self._setting, announced), columns.RESULTS)
+            .mapInArrow(partial(parts.judge_blocks, self._setting, foreseen), columns.RESULTS)
         )
 
     def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
-        """Whose lines are where and, broadcast, the subscriptions that clients make. Lines that nobody could read are
-        put apart; and how many lines each range has says what lines are called."""
-        small = f"case when kind = {columns.LINES} then null else {{0}} end {{0}}"
+        """Whose lines are where and, broadcast, what can be foreseen. Lines that nobody could read are put apart; and
+        how many lines each range has says what lines are called."""
+        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else {{0}} end {{0}}"
         told = blocks.selectExpr(
             "kind", "run", "broker", "place", "events", "starts", "bare", *map(small.format, ("lines", "data"))
         )
         found: list[plan.Block] = []
-        announced: dict[tuple[str, bytes], None] = {}
+        announced = _Announced()
+        published: list[tuple[int, int]] = []
         counts: dict[int, int] = {}
         bad: list[tuple[int, str]] = []
         for kind, run, broker, place, events, starts, bare, numbers, data in told.collect():
             if kind == columns.LINES:
                 found.append(plan.Block(bytes(run), bytes(broker), place, events, starts, bare))
             elif kind == columns.AHEAD:
-                announced |= {(id, bytes(text)): None for id, text in msgpack.decode(data)}
+                announced.add(data)
+            elif kind == columns.PUBLISHED:
+                published.append((place, events))
             elif numbers:
                 bad.append((int.from_bytes(numbers, "little"), name_of(bytes(data))))
             else:
                 counts[place >> 32] = events
         self._lines_before = list(accumulate((counts[n] for n in sorted(counts)), initial=1))
         self._bad = [BadLine(self._line(number), reason) for number, reason in bad]
-        return found, self._spark.sparkContext.broadcast(list(islice(announced, MOST)))
+        return found, self._foreseen(announced, blocks.select("kind", "place", "data"), published)
+
+    def _foreseen(self, announced: _Announced, said: DataFrame, published: list[tuple[int, int]]) -> Any:
+        """Broadcast. `published`: where publications are in `said`, and how many."""
+        known = Foreseen(announced.first())
+        enough = [place for place, before in _with_before(published) if before < MOST_PUBLICATIONS]
+        if enough:
+            told = self._spark.sparkContext.broadcast(known.announced)
+            found = (
+                said.where(f"kind = {columns.PUBLISHED} and place <= {max(enough)}")
+                .select("data")
+                .repartition(self._tasks)
+                .mapInArrow(partial(find_out, self._setting, told), TOLD)
+            )
+            known = evolve(known, told=[bytes(row["data"]) for row in found.collect()])
+            told.unpersist()
+        return self._spark.sparkContext.broadcast(known)
 
     def _line(self, number: int) -> int:
         if not self._lines_before:  # of Parquet: it is what it should be
@@ -239,6 +273,27 @@ class _Job:
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         self._kept.append(kept)
         return kept
+
+
+class _Announced:
+    """Subscriptions that clients make, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Announced, None] = {}
+
+    def add(self, data: bytes) -> None:
+        self._known |= {(id, bytes(text)): None for id, text in msgpack.decode(data)}
+
+    def first(self) -> list[Announced]:
+        return list(islice(self._known, MOST))
+
+
+def _with_before(counted: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Places in order, and how many were counted before each."""
+    before = 0
+    for place, count in sorted(counted):
+        yield place, before
+        before += count
 
 
 def _numbered(schema: str) -> str:

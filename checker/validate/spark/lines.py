@@ -19,12 +19,26 @@ from attrs import define, field, frozen
 from routeproof.checker.validate.ahead import MOST
 from routeproof.checker.validate.packing import HALF, is_whole, key_of, packed
 from routeproof.checker.validate.part import Judge
+from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.publications import Written
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import AHEAD, BAD, BLOCKS, LINES, Batch, batches, rows_of, squeezed
+from routeproof.checker.validate.spark.columns import (
+    AHEAD,
+    BAD,
+    BLOCKS,
+    LINES,
+    PUBLISHED,
+    Batch,
+    batches,
+    rows_of,
+    squeezed,
+)
+from routeproof.checker.validate.spark.foreseen import in_rows
 from routeproof.checker.validate.spark.shared import opened
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
+from routeproof.traces.fields import WholeNumber
 from routeproof.traces.format import EventKind
 from routeproof.traces.lines import read_block, whole_lines
 from routeproof.traces.reader import MAGIC_BYTES
@@ -65,7 +79,10 @@ class _Glance(msgspec.Struct, gc=False):
 class _Said(msgspec.Struct, gc=False):
     kind: str = ""
     id: str = ""
+    of: str = ""
     filter: msgspec.Raw = msgspec.Raw()
+    attributes: msgspec.Raw = msgspec.Raw()
+    event: WholeNumber | None = None
 
 
 class _Operation(msgspec.Struct, gc=False):
@@ -133,12 +150,14 @@ class _Reading:
     def __init__(self, judge: Judge, path: Path, where: Range) -> None:
         self._judge = judge
         self._run = judge.setting.run
+        self._most = MOST_PUBLICATIONS if judge.setting.matches else 0
         self._dialect = dialect(judge.setting.dialect)
         self._path = path
         self._range = where
         self._open: dict[tuple[str, str], _Block] = {}
         self._place = where.number << 32
         self._announced: dict[tuple[str, bytes], None] = {}
+        self._published: list[Written] = []
         self._unfinished = False
         """Did what can be read of a broken file end in the middle of a line?"""
 
@@ -156,6 +175,8 @@ class _Reading:
         if self._announced:
             data = packed(list(islice(self._announced, MOST)))
             yield (b"", b"", self._next(), AHEAD, 0, False, False, b"", data)
+        for some, data in in_rows(self._published):
+            yield (b"", b"", self._next(), PUBLISHED, some, False, False, b"", data)
         yield (b"", b"", self._next(), BAD, count, False, False, b"", b"")  # how many lines there were
 
     def _put(self, lines: list[bytes], first: int) -> Iterator[Row]:
@@ -212,6 +233,9 @@ class _Reading:
             message = _operation(line).message
             if message is not None and message.kind == "subscribe":
                 self._announced[message.id, bytes(message.filter)] = None
+            elif message is not None and message.kind == "publish" and len(self._published) < self._most:
+                event = bytes(message.attributes) if message.event is None else message.event
+                self._published.append((message.id, message.of, event))
 
     def _is_start(self, line: bytes) -> bool:
         """Can a part begin with this snapshot?"""

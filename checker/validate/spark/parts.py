@@ -15,7 +15,6 @@ import numpy as np
 from msgspec.structs import force_setattr
 
 from routeproof.checker.memory import collecting_rarely
-from routeproof.checker.validate.ahead import subscriptions
 from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
@@ -33,6 +32,7 @@ from routeproof.checker.validate.spark.columns import (
     rows_of,
     unsqueezed,
 )
+from routeproof.checker.validate.spark.foreseen import judge_that_knows
 from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
 from routeproof.checker.validate.spark.similar import NOTED
 from routeproof.checker.validate.wire import encode_bad, encode_found
@@ -49,10 +49,10 @@ UNITS = "task int, data binary"
 Row = tuple[Any, ...]
 
 
-def judge_blocks(setting: Setting, announced: Any, found: Iterator[Batch]) -> Iterator[Batch]:
-    """For `mapInArrow`: blocks of lines with their `part` and `role`, in order of parts and places; `RESULTS` out."""
-    judge = Judge(setting)
-    judge.look_ahead(announced.value)
+def judge_blocks(setting: Setting, foreseen: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: blocks of lines with their `part` and `role`, in order of parts and places; `RESULTS` out.
+    `foreseen`: broadcast."""
+    judge = judge_that_knows(setting, foreseen.value)
     with collecting_rarely():
         yield from batches(RESULTS, _of_blocks(judge, rows_of(found)))
 
@@ -94,10 +94,9 @@ def _numbered(block: dict[str, Any], how: Dialect) -> list[Event | BadLine]:
     return found
 
 
-def judge_groups(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:
-    """For `mapInArrow`: `UNITS` in, `RESULTS` out."""
-    judge = Judge(setting)
-    judge.look_ahead(subscriptions(Path(path)))
+def judge_groups(path: str, setting: Setting, foreseen: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: `UNITS` in, `RESULTS` out. `foreseen`: broadcast."""
+    judge = judge_that_knows(setting, foreseen.value)
     with collecting_rarely():
         for row in rows_of(found):
             unit = msgspec.msgpack.decode(row["data"], type=UnitRow)
