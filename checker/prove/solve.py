@@ -86,17 +86,20 @@ def _renamed(text: str) -> str:
 
 def _counterexample(obligation: Obligation, denied: z3.BoolRef, rlimit: int) -> dict[str, str]:
     """As small a one as there is: with what the obligation asks of it beside, if that can be had."""
+    terms = [term for shown in obligation.shown.values() for term in shown.terms]
     for beside in [*([each] for each in obligation.smaller), []]:
         context = z3.Context()
-        asked = [each.translate(context) for each in [*obligation.given, denied, *beside]]
+        question = [*obligation.given, denied, *beside]
+        written = alone([*question, *(term == term for term in terms)], context)
+        asked, told = written[: len(question)], iter(written[len(question) :])
         solver = _solver(asked, context, rlimit)
         if solver.check() == z3.sat:
             model = solver.model()
             return {
-                name: shown.write([plain(model.eval(t.translate(context), model_completion=True)) for t in shown.terms])
+                name: shown.write([plain(model.eval(next(told).arg(0), model_completion=True)) for _ in shown.terms])
                 for name, shown in obligation.shown.items()
             }
-    raise AssertionError("the question had an answer a moment ago")
+    raise AssertionError("the question had an answer a moment ago, and is asked in the same words")
 
 
 def plain(value: z3.ExprRef) -> Any:

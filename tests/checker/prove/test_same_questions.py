@@ -47,3 +47,28 @@ def test_neither_what_was_declared_nor_what_was_made_before_matters() -> None:
     asked = _ran(IMPORT, ASK)
     assert asked.count(" proved\n") == 16
     assert _ran(DECLARE, IMPORT, MAKE, ASK) == asked
+
+
+REFUTED = """
+import z3
+from routeproof.checker.prove.solve import settle
+from routeproof.spec.theory.theorem import Obligation, Shown
+from tests.spec.theory.test_propagation import CoveredQuenches, any_scene, beside, grafted, obligations, property_2
+
+scenes = [each("active").scene() for each in (beside, grafted)]
+for obligation in obligations(property_2, any_scene("active", CoveredQuenches), scenes):
+    print(obligation.name, settle(obligation, 1_000_000).verdict)
+
+Thing = z3.DeclareSort("Thing")
+one, other = z3.Consts("one other", Thing)
+told = {"same": Shown((one == other, one), lambda values: str(values[0]))}
+print(settle(Obligation("they differ", one != other, shown=told)).shown)
+"""
+
+
+def test_a_counterexample_is_the_answer_to_the_question_that_was_asked() -> None:
+    """Asked once more in other words, Z3 may not find it again."""
+    alone, later = _ran(REFUTED), _ran(DECLARE, IMPORT, MAKE, REFUTED)
+    assert " refuted\n" in alone
+    assert "{'same': 'True'}" in alone
+    assert later == alone
