@@ -31,6 +31,8 @@ class Aftermath(Observer):
 
     since: int | None = None
     """When the first withdrawal was issued."""
+    until: int = 0
+    """When the last publication was made."""
     delays: array[int] = field(factory=lambda: array("q"))
     delivered_at: array[int] = field(factory=lambda: array("q"))
     probes: array[int] = field(factory=lambda: array("q"))
@@ -51,6 +53,7 @@ class Aftermath(Observer):
                 return
             self.since = operation.time
         if isinstance(operation.message, Publish):
+            self.until = operation.time
             self._published[operation.message.publication.id] = operation.time
 
     def handled(
