@@ -169,7 +169,7 @@ def _however_long(outcomes: Mapping[str, Outcome]) -> list[Row]:
     ]
 
 
-AT_REST = "worked out: after the run all would have come as at its end"
+AT_REST = "worked out: after the run all would have come as before the first withdrawal"
 
 
 def _alone(name: str, outcome: Outcome) -> list[Row]:

@@ -105,6 +105,8 @@ class Outcome:
     probes: Delays | None
     steady: float | None
     """The mean delay of what was delivered in the last tenth of the run."""
+    rest: float | None
+    """The mean delay before."""
     until: float
     """When the last publication was made."""
     watched: tuple[Node, ...]
@@ -142,18 +144,19 @@ class Outcome:
 
     @property
     def added(self) -> float | None:
-        """By how much the withdrawals delayed publications, all deliveries together: it does not grow with the time
-        that is watched once all is as before."""
-        if self.delays is None or self.steady is None or self.settled is None:
+        """By how much deliveries came later than before the withdrawals, all together. Once all is as before it does
+        not grow with the time that is watched; nothing where it never was.
+        """
+        if self.delays is None or self.rest is None or self.settled is None:
             return None
-        return max(0.0, self.delays.mean - self.steady) * self.delays.count
+        return max(0.0, self.delays.mean - self.rest) * self.delays.count
 
     def mean_over(self, time: float) -> float | None:
-        """The mean delay, had publications gone on for so long: what had come later would have come at rest."""
-        if self.delays is None or self.steady is None or self.settled is None or not 0 < self.until <= time:
+        """The mean delay, had publications gone on for so long: what had come later would have come as before."""
+        if self.delays is None or self.rest is None or self.settled is None or not 0 < self.until <= time:
             return None
         later = self.delays.count * (time - self.until) / self.until
-        return (self.delays.mean * self.delays.count + self.steady * later) / (self.delays.count + later)
+        return (self.delays.mean * self.delays.count + self.rest * later) / (self.delays.count + later)
 
     def mean(self, of: Callable[[Numbers], float], brokers: Sequence[Node]) -> float:
         return sum(of(self.brokers[broker]) for broker in brokers) / len(brokers)
@@ -184,6 +187,7 @@ def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]
         delays=Delays.of(aftermath.delays),
         probes=Delays.of(aftermath.probes),
         steady=_steady(aftermath),
+        rest=sum(aftermath.at_rest) / len(aftermath.at_rest) / SECOND if aftermath.at_rest else None,
         until=(aftermath.until - since) / SECOND,
         watched=tuple(watched),
         brokers={

@@ -108,8 +108,15 @@ def test_an_outcome_agrees_with_itself() -> None:
     assert 0 <= e.in_vain < e.publications
 
 
+def test_delays_before_are_of_some_of_what_was_delivered_before() -> None:
+    """Of every sixteenth, and not of what comes when the first withdrawal has been issued."""
+    before = [(3 + n, 3, publication(n, x=2)) for n in range(1, 33)]
+    seen = played(*BEFORE[:-1], *before, (35, 1, Unsubscribe(ROOT)), (40, 3, publication(48, x=2)))
+    assert list(seen.at_rest) == [3 * SERVICE + 2 * LATENCY] * 2, "to two subscriptions, of the sixteenth"
+
+
 def test_what_withdrawals_add_does_not_hang_on_how_long_it_is_watched() -> None:
-    recipe = Controlled().scaled(0.002)
+    recipe = Controlled().scaled(0.01)
     short, long = (Simulation("x", evolve(recipe, watch_ms=watch), "active", 1).run() for watch in (30_000, 90_000))
     assert short.delays is not None
     assert long.delays is not None
