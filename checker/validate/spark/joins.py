@@ -116,7 +116,8 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
 
 
 def obligations_of(run: str, context: Context, setting: Setting) -> Obligations:
-    return Obligations(run, operations_of(context), meanings_of(dialect(setting.dialect)), context.traffic())
+    meanings = meanings_of(dialect(setting.dialect))
+    return Obligations(run, operations_of(context), meanings, context.traffic(), shared_clock=setting.shared_clock)
 
 
 def operations_of(context: Context) -> list[Operation]:
