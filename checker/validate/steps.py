@@ -239,7 +239,7 @@ class BrokerReplay:
             found = list(self._differences(told, wanted))
             if found:
                 # What is there and wrong counts before what is missing, which may come yet.
-                first = next((each for each in found if each.line), found[0])
+                first = min((each for each in found if each.line), key=lambda d: d.seq, default=found[0])
                 line = first.line or self._line
                 self._reject(first.seq, first.rule, first.wanted, first.seen, line, self._time)
                 return False
