@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -203,3 +204,27 @@ def test_rows_that_nobody_knows_may_explain_anything_missing(tmp_path: Path, mon
                 broken += 1
                 assert {r.rule for r in report.rejections} <= {"TRC-1", "TRC-2", "TRC-8"}, (at, report)
     assert broken > 50
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("policy", ["active", "packing"])
+def test_lines_of_a_good_trace_that_cannot_be_read_reject_nothing(level: Level, policy: str, tmp_path: Path) -> None:
+    """Each line might be what is missing, for it was: whatever is found then is doubtful."""
+    rng, doubtful = random.Random(policy), 0
+    for instance, seed in (("star4", 1), ("line4", 2), ("quotes3", 0), ("two4", 3)):
+        rows = rows_of(instance, policy, seed)
+        for at in range(60):
+            if at % 2:
+                rows = [rows[0], *sorted(rows[1:], key=lambda row: (row["broker"], row["seq"]))]
+            lines = [json.dumps(row) + "\n" for row in rows]
+            for gone in rng.sample(range(1, len(lines)), rng.randint(1, 3)):
+                lines[gone] = NOT_JSON
+            path = tmp_path / "t.jsonl"
+            path.write_text("".join(lines))
+            if at % 10 == 9:
+                to_parquet(path, tmp_path / "t.parquet")
+                path = tmp_path / "t.parquet"
+            report = validate(path, level)
+            assert (report.verdict, report.rejections) == ("unknown", ())
+            doubtful += bool(report.doubtful)
+    assert doubtful > (100 if level != "observable" else 20)
