@@ -19,7 +19,7 @@ from routeproof.checker.validate.conclude import foremost, of_broker, report, wh
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.obligations import Obligations
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.pruning.noted import NOTED
@@ -29,6 +29,7 @@ from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.rows import handed_out
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.meanings import meanings_of

@@ -12,16 +12,16 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
-from attrs import frozen
 
 from routeproof.checker.validate.blame import blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message, publication
+from routeproof.checker.validate.parting import Difference, Parting, part
 from routeproof.checker.validate.passing import Steps, passes
 from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
 from routeproof.checker.validate.replica import Knowledge, Replica
 from routeproof.checker.validate.replica.publishing import publish
-from routeproof.checker.validate.said import Said, apart, said_by_model
+from routeproof.checker.validate.said import apart, said_by_model
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import differ
 from routeproof.checker.validate.stretches import Stretch
@@ -35,28 +35,6 @@ Sends = Sequence[tuple[Node, Hashable]]
 
 LAST = (1 << 63) - 1
 """The greatest seq that there is."""
-
-
-@frozen
-class Difference:
-    """Between a step and the model's. `line`: that of what is there and should not be; 0 where something is missing."""
-
-    seq: int
-    line: int
-    rule: str
-    wanted: str
-    seen: str
-
-
-@frozen
-class Parting:
-    """Where what was sent to a neighbour and what the model sends there part. `at`: the event's seq and line, or None
-    where one is missing; `early`: does an addition come after a withdrawal?"""
-
-    at: tuple[int, int] | None
-    missing: Said | None
-    extra: Said | None
-    early: bool = False
 
 
 class BrokerReplay:
@@ -302,7 +280,7 @@ class BrokerReplay:
         seen = [(meant.said, (seq, line)) for n, meant, seq, line in self._sends if n == neighbour]
         if [said for said, _ in seen] == wanted:
             return None
-        found = self._parting(wanted, seen)
+        found = part(self.setting.level, wanted, seen)
         if found is None:
             return None
         rule = blame(told.kind, self._knowledge.tables(), self.setting.policy, found.missing, found.extra)
@@ -321,21 +299,6 @@ class BrokerReplay:
         else:
             seen = f"{found.extra} to {there}"
         return Difference(at, line, rule, wanted, seen)
-
-    def _parting(self, wanted: list[Said], seen: list[tuple[Said, tuple[int, int]]]) -> Parting | None:
-        if self.setting.level == "exact":
-            for i in range(max(len(wanted), len(seen))):
-                missing = wanted[i] if i < len(wanted) else None
-                extra, at = seen[i] if i < len(seen) else (None, None)
-                if missing != extra:
-                    return Parting(at, missing, extra)
-        left, withdrawn = Counter(wanted), False
-        for said, at in seen:
-            if not left[said] or (withdrawn and said.adds):
-                return Parting(at, None, said, left[said] > 0)
-            left[said] -= 1
-            withdrawn = withdrawn or said.withdraws
-        return next((Parting(None, said, None) for said in wanted if left[said] > 0), None)
 
     def _compare_deliveries(self, told: Meant, answer: Sends) -> Difference | None:
         pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]

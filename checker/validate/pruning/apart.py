@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from routeproof.checker.validate.again import Look
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, report
-from routeproof.checker.validate.obligations import Traffic
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.pruning import noted
 from routeproof.checker.validate.pruning.reported import Judged, table_of, why_not_judged, with_similarity
@@ -19,6 +18,7 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.traces import BadLine
 
 ROWS = "rows"

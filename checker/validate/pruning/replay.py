@@ -9,6 +9,7 @@ from attrs import evolve
 
 from routeproof.checker.validate.blame import FLOODED, blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message
+from routeproof.checker.validate.parting import Difference, part
 from routeproof.checker.validate.pruning.judge import JudgingPruning, Minutes
 from routeproof.checker.validate.pruning.meant import SIGNALS, MeantHere, Told, told_by_model
 from routeproof.checker.validate.pruning.minuted import minute
@@ -17,7 +18,7 @@ from routeproof.checker.validate.pruning.tables import differ
 from routeproof.checker.validate.replica import Replica
 from routeproof.checker.validate.said import Said
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.steps import BrokerReplay, Difference
+from routeproof.checker.validate.steps import BrokerReplay
 from routeproof.model.filters import FilterError
 from routeproof.model.messages import (
     Advertisement,
@@ -154,7 +155,7 @@ class PruningReplay(BrokerReplay):
     def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> Difference | None:
         wanted = [told_by_model(m) for n, m in answer if n == neighbour]
         seen = [(meant.said, (seq, line)) for n, meant, seq, line in self._sends if n == neighbour]
-        found = self._parting(wanted, seen) if [said for said, _ in seen] != wanted else None
+        found = part(self.setting.level, wanted, seen) if [said for said, _ in seen] != wanted else None
         if found is None:
             return None
         missing, extra = found.missing, found.extra

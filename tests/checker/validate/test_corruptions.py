@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import Level, validate
+from routeproof.checker.validate.said import Words, apart
 from routeproof.model.routing_mutants import MUTANTS
+from routeproof.traces import to_parquet
 from tests.checker.validate.corrupt import CORRUPTIONS, lose
-from tests.checker.validate.walks import POLICIES, judged, rows_of
+from tests.checker.validate.walks import POLICIES, judged, rows_of, write
 
 LEVELS: tuple[Level, ...] = ("exact", "equivalent")
 
@@ -121,3 +123,37 @@ def test_a_broker_that_delivers_to_clients(tmp_path: Path) -> None:
     assert judged(rows, tmp_path).verdict == "accepted"
     lose("deliver", "publish")(rows)
     assert judged(rows, tmp_path).rejections[0].rule == "RTE-5"
+
+
+def test_a_link_says_what_was_sent_and_what_was_received(tmp_path: Path) -> None:
+    """In words that differ, though kind and id are the same."""
+    said = {
+        "a filter altered when received": (
+            "subscribe(s2) with {1}, sent by b4 at its seq 11",
+            "subscribe(s2) with {5}",
+        ),
+        "an event altered when received": ("publish(q) with event 1, sent by", "publish(q) with event 7"),
+        "a publication without its event": ("publish(q) with event 1, sent by", "publish(q) with no event"),
+        "a subscription received twice": ("nothing from b4: all that it sent was received", "subscribe(s2)"),
+    }
+    for name, (wanted, seen) in said.items():
+        for form in ("jsonl", "parquet"):
+            rows = rows_of("star4", "active")
+            CORRUPTIONS[name].spoil(rows)
+            path = write(rows, tmp_path / "trace.jsonl")
+            if form == "parquet":
+                to_parquet(path, tmp_path / "trace.parquet")
+                path = tmp_path / "trace.parquet"
+            [found] = [r for r in validate(path).rejections if r.rule == "TRC-3"]
+            assert found.wanted.startswith(wanted), found
+            assert found.seen.startswith(seen), found
+            assert len(found.wanted) + len(found.seen) < 500
+
+
+def test_words_are_bounded_and_show_where_they_begin_to_differ() -> None:
+    many = [f"x{n}" for n in range(1000)]
+    one, other = apart(Words("subscribe(s)", " ".join(many)), Words("subscribe(s)", " ".join([*many[:700], "y"])))
+    assert one != other
+    assert "x700" in one
+    assert "y" in other
+    assert max(len(one), len(other)) < 200
