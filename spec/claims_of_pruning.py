@@ -8,7 +8,7 @@ from __future__ import annotations
 from routeproof.spec.claim import Claim
 
 LOSSLESS = (
-    "all interleavings of every shipped instance but those that declare that it fails (moves3id, overtake3, listed3); "
+    "all interleavings of every shipped instance but those that declare that it fails (moves3id, overtake2, overtake3, listed3); "
     "runs of the fuzzer up to twelve brokers, event sets and predicates, under all readings but those three"
 )
 
@@ -84,7 +84,7 @@ PRUNING_CLAIMS = (
         "The boundary remembers, and withdraws it when something larger comes or no advertisement draws it.",
         "PRN-7, PRN-10, PRN-11, PRN-13: neighbours agree on what was sent.",
         "holds",
-        "every shipped instance but forgets3 and moves3id",
+        "every shipped instance but forgets3, moves3id and overtake2",
         "Agreement",
         instances=("prune3", "larger3", "adverts3", "back2", "collects3", "reach4", "same3"),
     ),
@@ -143,10 +143,21 @@ PRUNING_CLAIMS = (
         instances=("moves3",),
     ),
     Claim(
-        "PRN-overtaken",
+        "PRN-blocked",
         "000 IV, property 3",
         "A congested broker blocks withdrawals until congestion subsides.",
-        "Withdrawals only; what comes after them does not wait (overtakes), and a client may come back with its id.",
+        "Withdrawals only; what comes after them does not wait (overtakes). No client comes back.",
+        "fails",
+        "brokers come back: what one withdrew for something wider (COV-4) it sends again when that goes, and the "
+        "withdrawal that waited takes it away. Neighbours no longer agree either",
+        "NoLostDelivery",
+        "overtaken-by-what-is-sent-again.jsonl",
+    ),
+    Claim(
+        "PRN-overtaken",
+        "000 IV, property 3",
+        "The same where a client comes back.",
+        "Withdrawals only (overtakes), and a client comes back with its id (identity id): one broker is enough.",
         "fails",
         "the withdrawal that waited takes away what was issued again after it",
         "NoLostDelivery",

@@ -137,7 +137,7 @@ With `identity = "id"` clients come back to the broker that they left: elsewhere
 BREAKING: dict[str, tuple[Any, str]] = {
     "sends": ("listed", "PRN-listed"),
     "remembers": (False, "PRN-forgets"),
-    "overtakes": (True, "PRN-overtaken"),
+    "overtakes": (True, "PRN-blocked"),
 }
 """What is not drawn, and the claim that fails under it (`spec.claims`). A given instance may have it all the same."""
 

@@ -52,7 +52,7 @@ TOLD_BY = {
     ("base", "lazy"): ("lazy3", "selective", "COV-6"),
     ("remembers", False): ("forgets3", "selective", "Agreement"),
     ("collects", True): ("collects3", "selective", "FalsePositivesAlways"),
-    ("overtakes", True): ("overtake3", "selective", "NoLostDelivery"),
+    ("overtakes", True): ("overtake2", "selective", "NoLostDelivery"),
     ("identity", "id"): ("moves3id", "selective", "NoLostDelivery"),
 }
 """The instance and policy in which something depends on the value: a property's verdict, how often it has something to
