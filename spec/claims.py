@@ -1,12 +1,13 @@
 """The papers' claims, each with what became of it.
 
 A claim is a hypothesis until it is checked: `verdict` says how it came out and in which scope, and where it breaks
-`trace` names the smallest counterexample in `traces/corpus/`, which a test re-establishes.
+`trace` names the smallest counterexample in `traces/corpus/`, which a test re-establishes, and `repair` what holds in
+its place: a variant of the protocol, or less than was claimed.
 """
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim
+from routeproof.spec.claim import Claim, Repair
 from routeproof.spec.claims_of_figures import FIGURE_CLAIMS
 from routeproof.spec.claims_of_pruning import PRUNING_CLAIMS
 from routeproof.spec.claims_of_similarity import SIMILARITY_CLAIMS
@@ -50,6 +51,7 @@ CLAIMS: dict[str, Claim] = {
             "subscription may fork",
             "PropagationPath",
             "prop2-under-lazy.jsonl",
+            repair=Repair("Active covering, which withdraws what is newly covered (COV-4).", "PROP-2", policy="active"),
         ),
         Claim(
             "COVER-order",

@@ -128,6 +128,7 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "base": ("active", "active", "lazy"),
     "collects": (False, True),
     "identity": ("issue", "issue", "id"),
+    "newcomers": ("keep", "keep", "withdraw"),
 }
 """What may be drawn beside thresholds: readings under which nothing may break.
 

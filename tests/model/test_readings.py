@@ -52,6 +52,7 @@ TOLD_BY = {
     ("base", "lazy"): ("lazy3", "selective", "COV-6"),
     ("remembers", False): ("forgets3", "selective", "Agreement"),
     ("collects", True): ("collects3", "selective", "FalsePositivesAlways"),
+    ("newcomers", "withdraw"): ("newcomer3", "selective", "FalsePositivesOfNew"),
     ("overtakes", True): ("overtake2", "selective", "NoLostDelivery"),
     ("identity", "id"): ("moves3id", "selective", "NoLostDelivery"),
 }

@@ -53,7 +53,7 @@ def objections(made: Explored) -> list[Objection]:
 
 
 @pytest.mark.parametrize("policy", ["incremental", "selective"])
-@pytest.mark.parametrize("name", ["back2", "collects3", "hold3", "return3", "moves3", "moves3id", "lazy3"])
+@pytest.mark.parametrize("name", ["back2", "collects3", "hold3", "return3", "moves3", "moves3id", "lazy3", "newcomer3"])
 def test_every_answer_is_allowed(name: str, policy: str) -> None:
     made = explored(name, policy)
     assert made.questions
