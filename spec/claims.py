@@ -65,6 +65,20 @@ CLAIMS: dict[str, Claim] = {
             instances=("tiny", "line3", "cross3", "unadv3", "equal3"),
         ),
         Claim(
+            "COVER-same-hop",
+            "000 V-B",
+            "Covering benefits only where a root covers subscriptions of the same last hop: one that goes from A to B "
+            "cannot quench one that goes from B to A.",
+            "COV-3, of the second half: what came from a neighbour quenches nothing toward it. The first half "
+            "contradicts "
+            "Property 2, whose walks quench across last hops; of it remains that of what came from one neighbour, none "
+            "covers another.",
+            "holds with hypotheses",
+            "active: all trees, any number of clients, at rest: theorem Compact; without COV-3 a covered path is too "
+            "short: theorem PropagationPathNeeds. Across last hops covering benefits all the same, see PROP-2",
+            "Compact",
+        ),
+        Claim(
             "UNSUB-path",
             "000 IV",
             "An unsubscription has the same propagation path as its subscription.",

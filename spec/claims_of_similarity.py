@@ -40,6 +40,18 @@ SIMILARITY_CLAIMS = (
         ),
     ),
     Claim(
+        "SIM-example",
+        "000 III-B, 001 III-B",
+        "[0, 50] is practically [0, 100] where all values are in [0, 50], and nothing is filtered without [0, 100] "
+        "where "
+        "[40, 110] is there too.",
+        "SIM-3 and SIM-6: similarity is a matter of what is published, and of all others, covered or not.",
+        "holds",
+        "the example itself: tests/spec/test_worked_example.py; that it never decreases: as PROP-3",
+        "Similarity",
+        instances=("prune3", "reach4", "same3"),
+    ),
+    Claim(
         "EQ-1",
         "000 III-B, 001 III-B",
         "What must still be forwarded once S is gone matches what S covers, or what only intersects S (equation 1).",
