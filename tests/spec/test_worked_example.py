@@ -1,5 +1,7 @@
 """The example that both papers give for similarity (000 III-B, 001 III-B): [0, 100], [0, 50] and [40, 110]."""
 
+import tomllib
+
 import pytest
 
 from routeproof.checker.runs import replay
@@ -17,8 +19,8 @@ def example(values: tuple[int, ...], third: bool) -> Instance:
     for id, (low, high) in between.items():
         lines += ["[[subscription]]", f'id = "{id}"', "at = 1", f'filter = [["v", ">=", {low}], ["v", "<=", {high}]]']
     for n, value in enumerate(values):
-        lines += ["[[publication]]", f'id = "p{n}"', 'of = "a"', f"event = {{ v = {value} }}"]
-    return parse_instance("\n".join(lines), "example.toml")
+        lines += ["[[publication]]", f'id = "p{n}"', 'of = "a"', f"attributes = {{ v = {value} }}"]
+    return parse_instance(tomllib.loads("\n".join(lines)), "example.toml")
 
 
 @pytest.mark.parametrize(
