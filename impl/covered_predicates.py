@@ -1,19 +1,24 @@
 """The index over predicate filters the other way round: which of them does a filter cover?
 
 What a filter covers has, on each attribute, a span within the filter's own. So profiles are filed under all their
-spans, by value, by lower and by upper bound, and a question goes through the shortest of the lists that it may use.
+spans, by value, by lower and by upper bound, those of strings by a word (`words`), and a question goes through the
+shortest of the lists that it may use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from attrs import Factory, define
 
 from routeproof.impl.ladder import Ladder
 from routeproof.impl.profile import Profile
 from routeproof.impl.sketch import NO_HI, NO_LO, Key, Span
+from routeproof.impl.words import Listed, Words
+from routeproof.model.filters import PredicateFilter
+from routeproof.model.filters.value_set import ValueSet
 
 
 class CoveredPredicates:
@@ -36,7 +41,7 @@ class CoveredPredicates:
         for name, span in profile.sketch.spans.items():
             column = self._by_name[name]
             column.remove(span, profile)
-            if not column.size:
+            if not len(column):
                 del self._by_name[name]
 
     def covered(self, wide: Profile) -> Iterator[Profile]:
@@ -46,12 +51,14 @@ class CoveredPredicates:
 
     def _within(self, wide: Profile) -> Iterator[Profile]:
         """All whose spans are within those of `wide`, and others for which that is true of one."""
+        asked = wide.filter
+        assert isinstance(asked, PredicateFilter)
         shortest, listed = len(self._profiles), self._profiles.__iter__
         for name, span in wide.sketch.spans.items():
             column = self._by_name.get(name)
             if column is None:
                 return iter(())
-            for length, profiles in column.within(span):
+            for length, profiles in column.within(span, asked.by_name[name]):
                 if length < shortest:
                     shortest, listed = length, profiles
         return listed()
@@ -61,20 +68,28 @@ class CoveredPredicates:
 class _Column:
     """All profiles that have a span on one attribute."""
 
-    size: int = 0
     by_key: dict[Key, dict[Profile, None]] = Factory(dict)
-    by_lo: Ladder = Factory(Ladder)
-    by_hi: Ladder = Factory(Ladder)
+    by_lo: Ladder[int] = Factory(Ladder)
+    by_hi: Ladder[int] = Factory(Ladder)
+    words: Words = Factory(Words)
+    """Those of strings only, which are nowhere else."""
+
+    def __len__(self) -> int:
+        return len(self.by_lo) + len(self.words)
 
     def add(self, span: Span, profile: Profile) -> None:
-        self.size += 1
+        if span.word is not None:
+            self.words.add(span.word, profile)
+            return
         if span.key is not None:
             self.by_key.setdefault(span.key, {})[profile] = None
         self.by_lo.add(span.lo, profile)
         self.by_hi.add(span.hi, profile)
 
     def remove(self, span: Span, profile: Profile) -> None:
-        self.size -= 1
+        if span.word is not None:
+            self.words.remove(span.word, profile)
+            return
         if span.key is not None:
             del self.by_key[span.key][profile]
             if not self.by_key[span.key]:
@@ -82,14 +97,18 @@ class _Column:
         self.by_lo.remove(span.lo, profile)
         self.by_hi.remove(span.hi, profile)
 
-    def within(self, span: Span) -> Iterator[tuple[int, Callable[[], Iterator[Profile]]]]:
-        """Lists that hold all profiles whose span is within this one, each with about its length."""
-        if span.key is not None:
+    def within(self, span: Span, allowed: ValueSet) -> Iterator[Listed]:
+        """Lists that hold all profiles whose values are among these, which have this span."""
+        if span.word is not None and allowed.strings is not None:
+            yield from self.words.within(allowed.strings)
+        elif span.key is not None:
             same = self.by_key.get(span.key, {})
             yield len(same), same.__iter__
-            return
-        if span.lo not in NO_LO:
-            yield self.by_lo.about(span.lo, span.hi), partial(self.by_lo.between, span.lo, span.hi)
-        if span.hi not in NO_HI:
-            yield self.by_hi.about(span.lo, span.hi), partial(self.by_hi.between, span.lo, span.hi)
-        yield self.size, self.by_lo.__iter__
+        elif allowed.strings is not None:
+            yield len(self), lambda: chain(self.by_lo, self.words)
+        else:
+            if span.lo not in NO_LO:
+                yield self.by_lo.about(span.lo, span.hi), partial(self.by_lo.between, span.lo, span.hi)
+            if span.hi not in NO_HI:
+                yield self.by_hi.about(span.lo, span.hi), partial(self.by_hi.between, span.lo, span.hi)
+            yield len(self.by_lo), self.by_lo.__iter__

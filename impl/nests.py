@@ -22,7 +22,8 @@ class Nests:
 
     def __init__(self) -> None:
         self._whole: dict[Profile, None] = {}
-        self._from, self._upto = Ladder(), Ladder()
+        self._from: Ladder[int] = Ladder()
+        self._upto: Ladder[int] = Ladder()
         self._cells: dict[Cell, dict[Profile, None]] = {}
         self._sizes: dict[int, int] = {}
 

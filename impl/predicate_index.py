@@ -3,17 +3,28 @@
 A filter has one place, and it is never far from a question that concerns it. Where it fixes an attribute to one value,
 it is filed under the value that fewest others fix, its access key: no event with another value there can match it, no
 filter with another value is covered by it or overlaps it. Among those of one access key, and among those that fix
-nothing, filters nest by their narrowest range. What is left over is asked one by one.
+nothing, filters are filed by what an attribute's strings have in common (`texts`), or else nest by their narrowest
+range (`nests`). What is left over is asked one by one.
+
+So what is asked in vain is what a filter's one place lets by. That is much in three cases. Where only several
+attributes together are narrow: of filters with v > a and w < b, about half have a below any v. Where strings are
+compared (with <, not by a prefix) and the constants begin with the same `sketch.CHARACTERS`. And where filters overlap,
+which is asked of advertisements on the whole: these are looked for by access key only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from routeproof.impl.nests import Nests
 from routeproof.impl.profile import Profile
-from routeproof.impl.sketch import NUMBER_BITS, STRING_BITS, STRING_LO, Key, Span, Spans
-from routeproof.model.filters import Attributes
+from routeproof.impl.sketch import NO_HI, NO_LO, NUMBER_BITS, STRING_BITS, STRING_LO, Key, Span, Spans
+from routeproof.impl.texts import Texts, Trait, traits_of
+from routeproof.model.filters import Attributes, PredicateFilter
+from routeproof.model.filters.string_set import StringSet
+
+CROWD = 8
+"""So many filters with one trait are few."""
 
 
 class PredicateIndex:
@@ -94,38 +105,51 @@ class PredicateIndex:
 class _Place:
     """Profiles of one access key. `fixed_by` counts all that fix the attribute to that value, wherever they are."""
 
-    __slots__ = ("_nests", "_rest", "fixed_by", "point", "profiles")
+    __slots__ = ("_nests", "_rest", "_texts", "_trait_of", "fixed_by", "point", "profiles")
 
     def __init__(self, span: Span | None = None) -> None:
         self.fixed_by = 0
         self.point = span.lo if span is not None else 0
         self.profiles: dict[Profile, None] = {}
+        self._texts: dict[str, Texts] = {}
+        self._trait_of: dict[Profile, tuple[str, Trait]] = {}
         self._nests: dict[str, Nests] = {}
         self._rest: dict[Profile, None] = {}
 
     def add(self, profile: Profile) -> None:
         self.profiles[profile] = None
-        name = _narrowest(profile.sketch.spans)
-        if name is None:
-            self._rest[profile] = None
+        traits = _traits(profile)
+        ranged = _narrowest(profile, traits)
+        rarest = min(traits, key=self._filed_under, default=None)
+        if rarest is not None and (ranged is None or self._filed_under(rarest) < CROWD):
+            name, trait = self._trait_of[profile] = rarest
+            self._texts.setdefault(name, Texts()).add(trait, profile)
+        elif ranged is not None:
+            self._nests.setdefault(ranged, Nests()).add(profile.sketch.spans[ranged], profile)
         else:
-            if name not in self._nests:
-                self._nests[name] = Nests()
-            self._nests[name].add(profile.sketch.spans[name], profile)
+            self._rest[profile] = None
 
     def remove(self, profile: Profile) -> None:
         del self.profiles[profile]
-        name = _narrowest(profile.sketch.spans)
-        if name is None:
-            del self._rest[profile]
-        else:
-            nests = self._nests[name]
-            nests.remove(profile.sketch.spans[name], profile)
+        if (filed := self._trait_of.pop(profile, None)) is not None:
+            name, trait = filed
+            texts = self._texts[name]
+            texts.remove(trait, profile)
+            if not texts:
+                del self._texts[name]
+        elif (ranged := _narrowest(profile, _traits(profile))) is not None:
+            nests = self._nests[ranged]
+            nests.remove(profile.sketch.spans[ranged], profile)
             if not nests:
-                del self._nests[name]
+                del self._nests[ranged]
+        else:
+            del self._rest[profile]
 
     def enclosing(self, spans: Spans) -> Iterator[Profile]:
         yield from self._rest
+        for name, texts in self._texts.items():
+            if (span := spans.get(name)) is not None and span.word is not None:
+                yield from texts.allowing(span.word)
         if len(self._nests) < len(spans):
             for name, nests in self._nests.items():
                 if (span := spans.get(name)) is not None:
@@ -135,13 +159,40 @@ class _Place:
                 if (found := self._nests.get(name)) is not None:
                     yield from found.enclosing(span)
 
+    def _filed_under(self, named: tuple[str, Trait]) -> int:
+        """How many profiles."""
+        name, trait = named
+        texts = self._texts.get(name)
+        return texts.filed_under(trait) if texts is not None else 0
 
-def _narrowest(spans: Spans) -> str | None:
-    """The attribute with the smallest part of its line, among those that are not fixed to one value."""
+
+def _traits(profile: Profile) -> list[tuple[str, Trait]]:
+    """Of the attributes that have any."""
+    return [
+        (name, trait)
+        for name, span in profile.sketch.spans.items()
+        if span.key is None and span.word is not None
+        for trait in traits_of(_strings(profile, name))
+    ]
+
+
+def _strings(profile: Profile, name: str) -> StringSet:
+    assert isinstance(profile.filter, PredicateFilter)
+    strings = profile.filter.by_name[name].strings
+    assert strings is not None
+    return strings
+
+
+def _narrowest(profile: Profile, traits: Sequence[tuple[str, Trait]]) -> str | None:
+    """The attribute with the smallest part of its line, among those that are not fixed to one value and have no trait.
+
+    Where there are traits, it must have two ends: one does not say more than they do.
+    """
     narrowest, least = None, 0
-    for name, (lo, hi, _, _, key) in spans.items():
-        if key is None:
-            width = (hi - lo).bit_length() - (STRING_BITS if lo >= STRING_LO else NUMBER_BITS)
-            if narrowest is None or width < least:
-                narrowest, least = name, width
+    for name, (lo, hi, _, _, key, _) in profile.sketch.spans.items():
+        if key is not None or (traits and (lo in NO_LO or hi in NO_HI or any(name == each for each, _ in traits))):
+            continue
+        width = (hi - lo).bit_length() - (STRING_BITS if lo >= STRING_LO else NUMBER_BITS)
+        if narrowest is None or width < least:
+            narrowest, least = name, width
     return narrowest

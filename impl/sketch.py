@@ -12,13 +12,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from attrs import field, frozen
 
 from routeproof.model.filters import Attributes, Number, PredicateFilter, Value
 from routeproof.model.filters.number_set import NumberSet
-from routeproof.model.filters.string_range import after
+from routeproof.model.filters.string_range import FIRST, after
 from routeproof.model.filters.string_set import StringSet
 from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
 
@@ -29,7 +30,8 @@ Key: TypeAlias = str | Number | tuple[bool]
 class Span(NamedTuple):
     """Where a set of values lies: in lo..hi; whatever lies within sure_lo..sure_hi is in the set for certain.
 
-    `key` is given where the set is a single value.
+    `key` is given where the set is a single value, `word` where it has strings only: one of them. Whatever covers the
+    set lets its word through.
     """
 
     lo: int
@@ -37,6 +39,7 @@ class Span(NamedTuple):
     sure_lo: int
     sure_hi: int
     key: Key | None = None
+    word: str | None = None
 
 
 Spans: TypeAlias = Mapping[str, Span]
@@ -62,7 +65,7 @@ def spans_of_event(event: Attributes) -> Spans:
 def encloses(outer: Sketch, inner: Spans) -> bool | None:
     """Whether everything within `inner` is within `outer`: of filters, whether one covers; of an event, a match."""
     certain = not outer.vague
-    for name, (lo, hi, sure_lo, sure_hi, key) in outer.spans.items():
+    for name, (lo, hi, sure_lo, sure_hi, key, _) in outer.spans.items():
         span = inner.get(name)
         if span is None:
             return False
@@ -199,14 +202,24 @@ def _of_strings(strings: StringSet) -> Span:
         return _only(_point(low), low)
     lo = _point(low)
     hi = STRING_HI if high is None else _point(high)
+    word = _word_of(strings)
     if strings.suffix or strings.parts or strings.holes:
-        return _unsure(lo, hi)
-    return Span(lo, hi, lo + 1 if low else lo, hi if high is None else hi - 1)
+        return _unsure(lo, hi, word)
+    return Span(lo, hi, lo + 1 if low else lo, hi if high is None else hi - 1, word=word)
+
+
+def _word_of(strings: StringSet) -> str:
+    """The low end, what must be contained, the ending; and between them as many U+0000 as it takes to be no hole and to
+    stay below a high end that begins with the low one. Some number does: a set of strings is finite, and its low end
+    one of them, or there is something other than U+0000 in what the high end has more."""
+    rest = "".join(sorted(strings.parts)) + strings.suffix
+    words = (strings.range.low + FIRST * many + rest for many in count())
+    return next(word for word in words if word in strings)
 
 
 def _only(point: int, key: Key) -> Span:
-    return Span(point, point, point, point, key)
+    return Span(point, point, point, point, key, key if isinstance(key, str) else None)
 
 
-def _unsure(lo: int, hi: int) -> Span:
-    return Span(lo, hi, TOP + 1, BOTTOM - 1)
+def _unsure(lo: int, hi: int, word: str | None = None) -> Span:
+    return Span(lo, hi, TOP + 1, BOTTOM - 1, word=word)

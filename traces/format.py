@@ -158,7 +158,9 @@ def _said(e: Event) -> tuple[object, ...]:
 
 @frozen
 class BadLine:
-    """A line that is no event: kept with its number and the reason, so that nothing is lost in silence."""
+    """A line that is no event: kept with its number and the reason, so that nothing is lost in silence.
+
+    Rows of Parquet that cannot be read have the number 0: what lines they were, nobody knows."""
 
     number: int
     reason: str

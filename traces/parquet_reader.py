@@ -66,11 +66,11 @@ class Rows:
         try:
             return read_batch(self.batch, self.first, self._columns, self.meanings)
         except (pa.ArrowException, *FAULTS) as error:
-            return [_missing(*self._where, len(self), self.first, in_one_line(error))]
+            return [_missing(*self._where, len(self), in_one_line(error))]
 
 
-def _missing(group: int, place: int, rows: int, number: int, why: str) -> BadLine:
-    return BadLine(number, f"rows {place + 1} to {place + rows} of row group {group + 1} cannot be read: {why}")
+def _missing(group: int, place: int, rows: int, why: str) -> BadLine:
+    return BadLine(0, f"rows {place + 1} to {place + rows} of row group {group + 1} cannot be read: {why}")
 
 
 def read(
@@ -132,7 +132,7 @@ class _Reading:
             yield from self._group(group, firsts[group], sizes[group])
             if group == last and sum(sizes) != metadata.num_rows:
                 reason = f"the file says that it has {metadata.num_rows} rows; its row groups have {sum(sizes)}"
-                yield BadLine(firsts[-1], reason)
+                yield BadLine(0, reason)
 
     def _group(self, group: int, first: int, rows: int) -> Iterator[Rows | BadLine]:
         import pyarrow as pa
@@ -152,4 +152,4 @@ class _Reading:
             why = in_one_line(error)
         pa.default_memory_pool().release_unused()
         if done != rows:
-            yield _missing(group, done, rows - done, first + done, why)
+            yield _missing(group, done, rows - done, why)

@@ -38,6 +38,10 @@ def peak_megabytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILO >> 20
 
 
+def aim(reached: bool, what: str) -> str:
+    return f"{what}: {'reached' if reached else 'NOT reached'}"
+
+
 class Clock:
     """Seconds of processor time and of the wall since it was made."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from routeproof.checker.bench.measuring import Clock, Row, afresh, keep_to, peak_megabytes
+from routeproof.checker.bench.measuring import Clock, Row, afresh, aim, keep_to, peak_megabytes
 from routeproof.checker.bench.recorded import BROKERS, lopsided, stock
 from routeproof.checker.validate import setting_of, validate
 from routeproof.traces import to_parquet
@@ -55,8 +55,8 @@ def with_aims(group: list[Row], form: str) -> list[Row]:
     longest = group[-1]
     grown = longest["peak MB"] / group[0]["peak MB"]
     aims = [
-        _aim(longest["events/cpu s"] >= FAST[form], f"{FAST[form]:,} events/cpu s"),
-        _aim(grown <= FLAT, f"{FLAT:.2f} times the memory"),
+        aim(longest["events/cpu s"] >= FAST[form], f"{FAST[form]:,} events/cpu s"),
+        aim(grown <= FLAT, f"{FLAT:.2f} times the memory"),
     ]
     longest |= {"MB ratio": round(grown, 2), "aims": "; ".join(aims)}
     return group
@@ -64,12 +64,8 @@ def with_aims(group: list[Row], form: str) -> list[Row]:
 
 def at_least(wanted: float, what: str, group: list[Row]) -> list[Row]:
     """The last of a group against its first."""
-    group[-1]["aims"] = _aim(group[-1]["ratio"] >= wanted, f"{wanted} {what}")
+    group[-1]["aims"] = aim(group[-1]["ratio"] >= wanted, f"{wanted} {what}")
     return group
-
-
-def _aim(reached: bool, what: str) -> str:
-    return f"{what}: {'reached' if reached else 'NOT reached'}"
 
 
 def _make(folder: Path) -> dict[str, Path]:

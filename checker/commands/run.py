@@ -52,6 +52,8 @@ def parser() -> Parser:
     add("--trace", action="store_true", help=f"write {TRACE} too; --tcp always does")
     snapshots = "in the trace: a broker's tables after every N of its events"
     add("--snapshots", metavar="N", default=0, type=whole(1), help=snapshots)
+    latency = "of every link, in milliseconds of virtual time; default: 1"
+    add("--latency", metavar="MS", type=whole(0), help=latency)
     add("--tcp", action="store_true", help="a process for each broker, real sockets, real time")
     pace = "with --tcp: X seconds of the workload in each second; default: as fast as the brokers take it"
     add("--pace", metavar="X", type=_pace, help=pace)
@@ -108,6 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_what_does_not_go_together(arguments: argparse.Namespace) -> None:
     if arguments.tcp:
+        if arguments.latency is not None:
+            raise UsageError("run: --latency is for virtual time; leave out --tcp")
         return
     if arguments.snapshots and not arguments.trace:
         raise UsageError("run: --snapshots go into a trace; give --trace as well")

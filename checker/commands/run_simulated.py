@@ -22,7 +22,7 @@ from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.report.columns import table
 from routeproof.checker.terminal import REDRAW_SECONDS, say
 from routeproof.impl.brokers import make_broker
-from routeproof.impl.costs import SECOND, Costs
+from routeproof.impl.costs import MILLISECOND, SECOND, Costs
 from routeproof.impl.figures import figures
 from routeproof.impl.metric_files import PruningSummary, Summary, summary, write_delays, write_samples
 from routeproof.impl.metrics import Metrics
@@ -65,6 +65,7 @@ def _simulate(arguments: argparse.Namespace, drawn: Workload) -> Metrics:
             overlay,
             lambda broker: make_broker(broker, overlay.neighbours(broker), policy, how),
             Costs.measured(policy),
+            network=_network(arguments),
             observers=observers,
             congestion=arguments.congestion,
         )
@@ -73,13 +74,17 @@ def _simulate(arguments: argparse.Namespace, drawn: Workload) -> Metrics:
     return metrics
 
 
+def _network(arguments: argparse.Namespace) -> Network:
+    return Network() if arguments.latency is None else Network(latency=arguments.latency * MILLISECOND)
+
+
 @contextmanager
 def _recorder(arguments: argparse.Namespace, drawn: Workload) -> Iterator[Recorder]:
     """Its trace takes its name only when all of it is written: nobody takes half a trace for a whole one."""
     path: Path = arguments.out / TRACE
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        told = {**header(arguments, drawn), "latency": Network().latency, "looks": drawn.look_every}
+        told = {**header(arguments, drawn), "latency": _network(arguments).latency, "looks": drawn.look_every}
         with traces.TraceWriter(part, **told) as trace:
             yield Recorder(trace, traces.broker_name, arguments.snapshots)
         part.replace(path)
@@ -142,6 +147,7 @@ def _as_json(arguments: argparse.Namespace, drawn: Workload, concluded: Summary,
         **{key: getattr(arguments, key) for key in ("workload", "policy", "scale", "seed")},
         **({"readings": readings(arguments)} if prunes else {}),
         **({"congestion": asdict(arguments.congestion)} if arguments.congestion is not None else {}),
+        **({"latency_ms": arguments.latency} if arguments.latency is not None else {}),
         "parameters": dict(drawn.parameters),
         "watched": {name: traces.broker_name(broker) for broker, name in drawn.watched.items()},
         **{key: value for key, value in asdict(concluded).items() if prunes or key != "pruning"},

@@ -18,6 +18,7 @@ from routeproof.checker.terminal import paint, say
 if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
     from routeproof.checker.validate.setting import Setting
+    from routeproof.traces import BadLine
 
 DESCRIPTION = """\
 Judge recorded runs, of any broker in any language: each broker's steps are replayed through the
@@ -32,6 +33,9 @@ EXAMPLES = """\
   routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
 
 ENGINES = ("local", "spark")
+
+PRINTED = 20
+"""Rejections, for people. The first says most."""
 
 
 def parser() -> Parser:
@@ -102,23 +106,29 @@ def render(report: Report) -> str:
     colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
     head = f"{clean(report.trace)}: {paint(report.verdict, colour)} at level {report.level}"
     lines = [head, f"  {report.events:,} events of {report.brokers:,} brokers, {report.seconds:.1f} s"]
-    for number, rejection in enumerate(report.rejections):
+    for number, rejection in enumerate(report.rejections[:PRINTED]):
         lines += [
             "",
             f"  {'also' if number else 'first rejection'}: {_place(rejection)}: {rejection.rule}",
             *wrapped([("    wanted", clean(rejection.wanted)), ("    seen", clean(rejection.seen))]),
             f"    after {rejection.accepted:,} accepted events of this broker",
         ]
+    if len(report.rejections) > PRINTED:
+        lines += ["", f"  and {len(report.rejections) - PRINTED:,} more; --json has all"]
     if report.doubtful:
-        lines += ["", f"  doubtful, since it showed after a line that could not be read: {_place(report.doubtful[0])}"]
+        lines += ["", f"  doubtful, since a line that could not be read may explain it: {_place(report.doubtful[0])}"]
     lines += [f"  not judged: {clean(what)}" for what in report.unjudged]
     lines += [f"  {clean(remark)}" for remark in report.remarks]
     if report.bad_lines:
         lines.append(
             f"  {report.bad_lines:,} lines could not be read, so that nothing better than unknown can be said:"
         )
-        lines += [f"    line {bad.number}: {clean(bad.reason)[:WIDTH]}" for bad in report.bad]
+        lines += [f"    {_line(bad)}{clean(bad.reason)[:WIDTH]}" for bad in report.bad]
     return "\n".join(lines)
+
+
+def _line(bad: BadLine) -> str:
+    return f"line {bad.number}: " if bad.number else ""
 
 
 def _place(rejection: Rejection) -> str:

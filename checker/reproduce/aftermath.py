@@ -24,6 +24,9 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node
 
+ONE_IN = 16
+"""Of what is published before, one in so many is looked at."""
+
 
 @define(eq=False)
 class Aftermath(Observer):
@@ -31,8 +34,12 @@ class Aftermath(Observer):
 
     since: int | None = None
     """When the first withdrawal was issued."""
+    until: int = 0
+    """When the last publication was made."""
     delays: array[int] = field(factory=lambda: array("q"))
     delivered_at: array[int] = field(factory=lambda: array("q"))
+    at_rest: array[int] = field(factory=lambda: array("q"))
+    """Delays of some of what was published and delivered before."""
     probes: array[int] = field(factory=lambda: array("q"))
     """Delays, of publications that are probes."""
     queues: Counter[Node] = field(factory=Counter)
@@ -46,17 +53,22 @@ class Aftermath(Observer):
     _published: dict[str, int] = field(factory=dict)
 
     def issued(self, operation: Operation) -> None:
-        if self.since is None:
-            if not isinstance(operation.message, Unsubscribe):
-                return
+        if self.since is None and isinstance(operation.message, Unsubscribe):
             self.since = operation.time
+            self._published.clear()
         if isinstance(operation.message, Publish):
-            self._published[operation.message.publication.id] = operation.time
+            publication = operation.message.publication
+            if self.since is not None:
+                self.until = operation.time
+            if self.since is not None or publication.rank % ONE_IN == 0:
+                self._published[publication.id] = operation.time
 
     def handled(
         self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
     ) -> None:
         if self.since is None:
+            if isinstance(message, Publish) and (published := self._published.get(message.publication.id)) is not None:
+                self.at_rest.extend(simulator.now - published for to, _ in sends if to == LOCAL)
             return
         self.queues[broker] = max(self.queues[broker], simulator.queue(broker) + simulator.held(broker))
         if isinstance(message, Publish):

@@ -60,6 +60,13 @@ def conclude(outcomes: Mapping[str, Outcome]) -> Findings:
     rows += [
         Row("mean delay of the probes", name, None, probed(outcomes[name]), "s", AS_IN_000) for name in AT_TABLE_II
     ]
+    for name in ALGORITHMS:
+        probes = outcomes[name].probes
+        rows += [
+            Row("delay of the probes, 10 % within", name, None, probes.p10 if probes else None, "s"),
+            Row("delay of the probes, 90 % within", name, None, probes.p90 if probes else None, "s"),
+        ]
+    rows += [Row("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS]
     rows += [
         Row("steady delay", "selective", said(0.2), selective.steady, "s", "the last tenth of the run"),
         times("mean delay of the probes", "active", "selective", said(11_000, ">"), probed(active), probed(selective)),

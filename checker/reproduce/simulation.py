@@ -105,6 +105,10 @@ class Outcome:
     probes: Delays | None
     steady: float | None
     """The mean delay of what was delivered in the last tenth of the run."""
+    rest: float | None
+    """The mean delay before."""
+    until: float
+    """When the last publication was made."""
     watched: tuple[Node, ...]
     """The brokers that the workload names."""
     brokers: Mapping[Node, Numbers]
@@ -129,6 +133,30 @@ class Outcome:
     def table(self) -> float:
         """The mean over the watched brokers, in the end."""
         return self.mean(lambda numbers: numbers.table, self.watched)
+
+    @property
+    def settled(self) -> float | None:
+        """When no watched broker's queue is long any more; nothing where one is at the end."""
+        long = [n for n, (_, queue) in enumerate(self.queue_over_time, 1) if queue > HOLD.high]
+        if not long:
+            return 0.0
+        return self.queue_over_time[long[-1]][0] if long[-1] < len(self.queue_over_time) else None
+
+    @property
+    def added(self) -> float | None:
+        """By how much deliveries came later than before the withdrawals, all together. Once all is as before it does
+        not grow with the time that is watched; nothing where it never was.
+        """
+        if self.delays is None or self.rest is None or self.settled is None:
+            return None
+        return max(0.0, self.delays.mean - self.rest) * self.delays.count
+
+    def mean_over(self, time: float) -> float | None:
+        """The mean delay, had publications gone on for so long: what had come later would have come as before."""
+        if self.delays is None or self.rest is None or self.settled is None or not 0 < self.until <= time:
+            return None
+        later = self.delays.count * (time - self.until) / self.until
+        return (self.delays.mean * self.delays.count + self.rest * later) / (self.delays.count + later)
 
     def mean(self, of: Callable[[Numbers], float], brokers: Sequence[Node]) -> float:
         return sum(of(self.brokers[broker]) for broker in brokers) / len(brokers)
@@ -159,6 +187,8 @@ def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]
         delays=Delays.of(aftermath.delays),
         probes=Delays.of(aftermath.probes),
         steady=_steady(aftermath),
+        rest=sum(aftermath.at_rest) / len(aftermath.at_rest) / SECOND if aftermath.at_rest else None,
+        until=(aftermath.until - since) / SECOND,
         watched=tuple(watched),
         brokers={
             broker: Numbers(

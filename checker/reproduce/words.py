@@ -82,10 +82,20 @@ def times(
     return Row(quantity, f"{of} / {to}", paper, ours, "x", note)
 
 
-def at_each(quantity: str, algorithm: str, outcome: Outcome, paper: Mapping[str, Said], note: str = "") -> list[Row]:
+def at_each(
+    quantity: str, algorithm: str, outcome: Outcome, paper: Mapping[str, Said], notes: Mapping[str, str] | None = None
+) -> list[Row]:
     """What brokers A to E sent because of withdrawals."""
+    said = notes or {}
     return [
-        Row(f"{quantity} at {name}", algorithm, paper.get(name), outcome.brokers[broker].uncovered, "", note)
+        Row(
+            f"{quantity} at {name}",
+            algorithm,
+            paper.get(name),
+            outcome.brokers[broker].uncovered,
+            "",
+            said.get(name, ""),
+        )
         for name, broker in zip("ABCDE", outcome.watched, strict=True)
     ]
 

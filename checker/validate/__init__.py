@@ -22,6 +22,7 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
 from routeproof.traces import TraceError, open_trace
+from routeproof.traces.reader import named
 
 __all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "validate_all"]
 
@@ -56,6 +57,10 @@ def setting_of(path: Path, level: Level, protocol: str | None = None) -> Setting
     """What the header of a trace fixes."""
     try:
         with open_trace(path) as (header, _):
-            return Setting.of(header, level, protocol)
+            found = header
     except TraceError as error:
         raise UsageError(str(error)) from None
+    try:
+        return Setting.of(found, level, protocol)
+    except UsageError as error:
+        raise UsageError(f"{named(path)}: {error}") from None

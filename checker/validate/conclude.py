@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
+from routeproof.checker.validate.again import Look, looked_up
+from routeproof.checker.validate.links import ON_LINKS
+from routeproof.checker.validate.order import in_order
 from routeproof.checker.validate.part import Found
-from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.rejection import ALWAYS, WHOLE, Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.traces import BadLine
 
 BAD_LINES_KEPT = 20
-ON_LINKS = "TRC-3"
-SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
 
 
 def of_broker(parts: Sequence[Found]) -> Rejection | None:
@@ -27,19 +28,20 @@ def of_broker(parts: Sequence[Found]) -> Rejection | None:
     return None
 
 
-def in_order(rejections: Iterable[Rejection]) -> tuple[Rejection, ...]:
-    """What a broker or a link did wrong comes before what clients saw of it."""
-    return tuple(sorted(rejections, key=lambda r: (r.rule in SEEN_BY_CLIENTS, r)))
-
-
 def foremost(rejections: Iterable[Rejection]) -> list[Rejection]:
-    """The first of each rule at each broker."""
-    first: dict[tuple[str, str, str], Rejection] = {}
+    """The first of each rule at each broker; where it is not known yet which of them are certain, one of each kind."""
+    first: dict[tuple[object, ...], Rejection] = {}
     for each in rejections:
-        key = each.run, each.broker, each.rule
+        kind = min(each.line, 1), tuple(broker for broker, _ in each.shown_by)
+        key = each.run, each.broker, each.rule, kind
         if key not in first or each < first[key]:
             first[key] = each
     return list(first.values())
+
+
+def _first_of_each(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """Of each rule at each broker."""
+    return list({(each.run, each.broker, each.rule): each for each in sorted(rejections, reverse=True)}.values())
 
 
 def report(
@@ -47,30 +49,35 @@ def report(
     parts: Iterable[Found],
     rejections: Iterable[Rejection],
     bad: Iterable[BadLine],
+    look: Look,
 ) -> Report:
-    """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read."""
+    """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read. `look`: looks again."""
     rejections = list(rejections)
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
     every = sorted(bad, key=lambda line: line.number)
     first_bad = every[0].number if every else 0
-    found = foremost(rejections)
-    certain = [r for r in found if not first_bad or 0 < r.line < first_bad]
+    found = looked_up(foremost(rejections), look, are_lines_missing=bool(every))
+    certain = _first_of_each(r for r in found if not every or r.line == ALWAYS or WHOLE < r.line < first_bad)
+    named = {(r.run, r.broker, r.rule) for r in certain}
+    doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
     parts = list(parts)
     return Report(
         level=setting.level,
         events=sum(part.events for part in parts),
         brokers=len({part.broker for part in parts if part.events}),
-        rejections=in_order(certain),
+        rejections=in_order(certain, shared_clock=setting.shared_clock),
         bad_lines=len(every),
         bad=tuple(every[:BAD_LINES_KEPT]),
-        doubtful=in_order(r for r in found if r not in certain),
+        doubtful=in_order(doubtful, shared_clock=setting.shared_clock),
         unjudged=_unjudged(setting, parts, links_are_wrong),
     )
 
 
 def _unjudged(setting: Setting, parts: Sequence[Found], links_are_wrong: bool) -> tuple[str, ...]:
+    if not any(part.events for part in parts):
+        return ("anything, since there is no event that can be read",)
     if setting.level == "observable":
         lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
         if lacks:

@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from attrs import define, field
 
-from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.rejection import LAST_SHOWN, WHOLE, Rejection
+
+ON_LINKS = "TRC-3"
 
 COLUMNS = 4
 """The digest of what was said; the event's seq; how many events its broker had before it; and the moment: twice the
@@ -59,9 +61,10 @@ def compare(
             (wrong,) = np.nonzero(ours[:, DIGEST] != theirs[:, DIGEST])
             if len(wrong):
                 at = wrong[0]
-                wanted = f"what {near} sent next, at its seq {ours[at, SEQ]}"
+                seq = int(ours[at, SEQ])
+                wanted = f"what {near} sent next, at its seq {seq}"
                 seen = "another message, or the same one altered"
-                result.rejection = _rejection(run, far, theirs[at], wanted, seen)
+                result.rejection = _rejection(run, far, theirs[at], wanted, seen, ((near, seq),))
         yield _spans(ours[:, MOMENT], theirs[:, MOMENT])
     if result.rejection is None and heard.fill():
         wanted = f"nothing from {near}: all that it sent was received"
@@ -73,8 +76,24 @@ def compare(
     yield result
 
 
-def _rejection(run: str, broker: str, row: Rows, wanted: str, seen: str) -> Rejection:
-    return Rejection(run, broker, int(row[SEQ]), "TRC-3", wanted, seen, int(row[BEFORE]))
+def _rejection(
+    run: str, broker: str, row: Rows, wanted: str, seen: str, sent: tuple[tuple[str, int], ...] = ()
+) -> Rejection:
+    """What was sent may stand anywhere in a file: that something was not sent is certain only where all can be read. Of
+    two messages that differ, only a line before one of them could explain it."""
+    seq = int(row[SEQ])
+    return Rejection(
+        run,
+        broker,
+        seq,
+        ON_LINKS,
+        wanted,
+        seen,
+        accepted=int(row[BEFORE]),
+        line=LAST_SHOWN if sent else WHOLE,
+        time=int(row[MOMENT]) >> 1,
+        shown_by=(*sent, (broker, seq)),
+    )
 
 
 def _spans(left: Rows, taken: Rows) -> tuple[Rows, Rows, Rows]:

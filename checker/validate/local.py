@@ -7,17 +7,19 @@ a temporary file (`store`), and judged when the whole trace has been read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from routeproof.checker.errors import UsageError
 from routeproof.checker.memory import collecting_rarely
+from routeproof.checker.validate.again import look
 from routeproof.checker.validate.ahead import subscriptions
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.obligations import Obligations
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.pruning.noted import NOTED
@@ -27,6 +29,7 @@ from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.rows import handed_out
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.meanings import meanings_of
@@ -36,7 +39,7 @@ from routeproof.traces.reader import open_rows
 
 def validate_locally(path: Path, setting: Setting) -> Report:
     with Store() as store, collecting_rarely():
-        reading = _Reading(setting, store)
+        reading = _Reading(path, setting, store)
         try:
             if is_parquet(path):
                 reading.judge.look_ahead(subscriptions(path))
@@ -45,15 +48,16 @@ def validate_locally(path: Path, setting: Setting) -> Report:
             else:
                 with open_trace(path) as (_, lines):
                     reading.read(lines)
+            return reading.conclude()
         except TraceError as error:
             raise UsageError(str(error)) from None
-        return reading.conclude()
 
 
 class _Reading:
     """All parts of one trace."""
 
-    def __init__(self, setting: Setting, store: Store) -> None:
+    def __init__(self, path: Path, setting: Setting, store: Store) -> None:
+        self._look = partial(look, path, setting)
         self._setting = setting
         self._store = store
         self.judge = Judge(setting)
@@ -120,8 +124,8 @@ class _Reading:
         if self._setting.prunes:
             from routeproof.checker.validate.pruning.apart import report_with_similarity
 
-            return report_with_similarity(self._setting, self._store, found, rejections, bad, self._traffic)
-        return report(self._setting, found, rejections, bad)
+            return report_with_similarity(self._setting, self._store, found, rejections, bad, self._look, self._traffic)
+        return report(self._setting, found, rejections, bad, self._look)
 
     def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
         """Links and clients of one run."""
@@ -161,7 +165,13 @@ class _Reading:
     def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
         meanings = meanings_of(dialect(self._setting.dialect))
         said = map(block_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
-        obligations = Obligations(run, [each for block in said for each in block.operations], meanings, traffic)
+        obligations = Obligations(
+            run,
+            [each for block in said for each in block.operations],
+            meanings,
+            traffic,
+            shared_clock=self._setting.shared_clock,
+        )
         for key in self._store.stored():
             if key[:2] == (run, "clients") and key[2] != f"{OPERATIONS:02}":
                 yield from foremost(obligations.judge(map(block_of, self._store.blocks(key))))

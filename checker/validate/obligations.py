@@ -15,11 +15,12 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 from msgspec import Raw
 
 from routeproof.checker.validate.clients import (
     PUBLICATION,
+    SEQ,
     TO,
     Block,
     Delivered,
@@ -28,10 +29,11 @@ from routeproof.checker.validate.clients import (
     Place,
     Published,
 )
-from routeproof.checker.validate.quiet import Busy
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.replica.bits import mask_of
+from routeproof.checker.validate.naming import Natural, natural
+from routeproof.checker.validate.rejection import ALWAYS, LAST_SHOWN, WHOLE, Rejection
+from routeproof.checker.validate.replica.bits import mask_of, numbers_of
 from routeproof.checker.validate.replica.register import Register
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
 from routeproof.traces.meanings import Meanings
@@ -39,100 +41,115 @@ from routeproof.traces.meanings import Meanings
 EVERY = -1
 """As a mask: all slots stay in use."""
 
-
-@frozen
-class Traffic:
-    """When was what on the way? `settles` is the header's promise; `control` and `publications`: what links showed."""
-
-    control: Busy | None = None
-    publications: Busy | None = None
-    settles: int | None = None
-    latest: int = 0
-    on_the_way: frozenset[int] = frozenset()
-    """Publications that were never received: nobody knows where they would have come."""
-
-    @property
-    def is_known(self) -> bool:
-        return self.control is not None or self.settles is not None
-
-    def ready_by(self, time: int) -> int:
-        """After this, what was announced at `time` is known everywhere."""
-        return self._least(time, self.control)
-
-    def drained_by(self, time: int) -> int:
-        """After this, what was published at `time` has come wherever it goes."""
-        return self._least(time, self.publications)
-
-    def _least(self, time: int, busy: Busy | None) -> int:
-        seen = None if busy is None else busy.over(time)
-        said = None if self.settles is None else time + self.settles
-        return min(each for each in (seen, said) if each is not None)
-
-    def is_on_the_way(self, publication: Published) -> bool:
-        """When the trace ended."""
-        if self.control is not None:
-            return publication.digest in self.on_the_way
-        return publication.at.time + (self.settles or 0) >= self.latest
+NEVER = (1 << 63) - 1
+"""As a seq: after all others."""
 
 
 @define
 class _Period:
-    """From a subscription or an advertisement to its withdrawal, which may never come."""
+    """From a subscription or an advertisement to its withdrawal, which may never come. `clients`: who made it, and
+    made it again."""
 
     begin: int
-    client: str
+    clients: set[str]
     ready_by: int
     end: int | None = None
 
 
 @define
 class _Announced:
-    """What went by one id, with its periods."""
+    """What went by one id, with its periods. `made`: its first seq at each broker where it was announced."""
 
     subscription: Subscription | None
     periods: list[_Period] = field(factory=list)
+    made: dict[str, int] = field(factory=dict)
 
 
 class Obligations:
-    """Of one run. `traffic` is None where what is owed cannot be judged."""
+    """Of one run. `traffic` is None where what is owed cannot be judged. `shared_clock`: do the brokers' times come
+    from one clock?"""
 
-    def __init__(self, run: str, operations: Iterable[Operation], meanings: Meanings, traffic: Traffic | None) -> None:
+    def __init__(
+        self,
+        run: str,
+        operations: Iterable[Operation],
+        meanings: Meanings,
+        traffic: Traffic | None,
+        *,
+        shared_clock: bool,
+    ) -> None:
         self._run = run
         self._meanings = meanings
         self._traffic = traffic
+        self._shared_clock = shared_clock
         self._slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
         self._subs: dict[str, list[_Announced]] = {}
         self._advs: dict[str, list[_Announced]] = {}
         self._of: dict[Subscription, _Announced] = {}
-        for operation in sorted(operations, key=lambda o: (o.at.broker, o.at.seq)):
-            self._announce(operation)
-        self._of_client: dict[str, int] = {}
+        self._of_client: dict[tuple[str, str], int] = {}
+        """By broker and client, the slots of what the client subscribed to there."""
+        self._timeless: set[str] = set()
+        """Ids of which something was said without a time: nobody knows when they were there."""
+        self._withdrawn_now: tuple[int, set[tuple[str, str, str]]] = -1, set()
+        """As of the moment that is looked at, what was withdrawn and where."""
+        for time, operation in self._in_time(operations):
+            self._announce(operation, time)
         self._named = {id: number for number, id in enumerate(self._subs, 1)}
         names: dict[int, int] = {}
         for id, entries in self._subs.items():
             for each in entries:
                 assert each.subscription is not None, "those in _subs have one"
-                slot = self._slots.number(each.subscription)
-                names[slot] = self._named[id]
-                for period in each.periods:
-                    self._of_client[period.client] = self._of_client.get(period.client, 0) | 1 << slot
+                names[self._slots.number(each.subscription)] = self._named[id]
         self._names = np.array([names[slot] for slot in range(len(names))], np.int64)
         """By slot, the number of the id."""
 
-    def _announce(self, operation: Operation) -> None:
-        table = self._subs if operation.kind in ("subscribe", "unsubscribe") else self._advs
-        entries = table.setdefault(operation.id, [])
+    def _in_time(self, operations: Iterable[Operation]) -> list[tuple[int, Operation]]:
+        """In the order of the clock that brokers share, but at each broker as it counts; and when each counts as done:
+        not before what its broker did before it."""
+        latest: dict[str, int] = {}
+        found = []
+        for each in sorted(operations, key=lambda o: (natural(o.at.broker), o.at.seq)):
+            at = each.at
+            if at.time < 0:
+                self._timeless.add(each.id)
+            time = latest[at.broker] = max(latest.get(at.broker, -1), at.time) if self._shared_clock else -1
+            found.append((time, each))
+        found.sort(key=lambda one: one[0])
+        return found
+
+    def _announce(self, operation: Operation, time: int) -> None:
+        of_subscriptions = operation.kind in ("subscribe", "unsubscribe")
+        entries = (self._subs if of_subscriptions else self._advs).setdefault(operation.id, [])
         if operation.kind in ("unsubscribe", "unadvertise"):
             for each in entries:
                 for period in each.periods:
                     period.end = operation.at.time if period.end is None else period.end
+            self._withdrawn_at(time).add((operation.kind, operation.id, operation.at.broker))
             return
-        time = operation.at.time
-        known = self._traffic is not None and time >= 0
-        period = _Period(time, operation.client, self._traffic.ready_by(time) if self._traffic and known else -1)
         entry = self._entry(entries, operation)
-        if not entry.periods or entry.periods[-1].end is not None:
-            entry.periods.append(period)
+        entry.made.setdefault(operation.at.broker, operation.at.seq)
+        if entry.subscription is not None:
+            key = operation.at.broker, operation.client
+            self._of_client[key] = self._of_client.get(key, 0) | 1 << self._slots.number(entry.subscription)
+        if entry.periods and entry.periods[-1].end is None:
+            entry.periods[-1].clients.add(operation.client)
+            return
+        known = self._traffic is not None and time >= 0 and operation.id not in self._timeless
+        period = _Period(
+            time if known else -1, {operation.client}, self._traffic.ready_by(time) if self._traffic and known else -1
+        )
+        entry.periods.append(period)
+        withdrawal = "unsubscribe" if of_subscriptions else "unadvertise"
+        if any(
+            (kind, id) == (withdrawal, operation.id) and broker != operation.at.broker
+            for kind, id, broker in self._withdrawn_at(time)
+        ):
+            period.end = time  # elsewhere, at the same moment: nobody knows which was first
+
+    def _withdrawn_at(self, time: int) -> set[tuple[str, str, str]]:
+        if self._withdrawn_now[0] != time:
+            self._withdrawn_now = time, set()
+        return self._withdrawn_now[1]
 
     def _entry(self, entries: list[_Announced], operation: Operation) -> _Announced:
         """Announced again in the same words, it is the same."""
@@ -151,22 +168,28 @@ class Obligations:
         """All that is wrong with the publications of a bucket: all that there is of it."""
         blocks = list(bucket)
         published: dict[str, Published] = {}
-        for publication in sorted((p for block in blocks for p in block.published), key=lambda p: p.at):
+        for publication in sorted((p for block in blocks for p in block.published), key=lambda p: self._moment(p.at)):
             if publication.id in published:
-                yield self._rejection(publication.at, "TRC-6", "a publication once", f"{publication.id} again")
+                again = f"{publication.id} again"
+                yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
             else:
                 published[publication.id] = publication
         wanted = {id: self._wanted(publication) for id, publication in published.items()}
         came: dict[str, list[Delivered]] = {}
-        for id, each in self._odd(blocks, wanted):
+        for id, each in self._odd(blocks, published, wanted):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
-            those = sorted(found, key=lambda d: d.at)
+            those = sorted(found, key=lambda d: self._moment(d.at))
+            yield from self._of_twice(id, those)
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
             elif (slots := wanted[id]) is not None:
-                yield from self._of_deliveries(id, those, mask_of(slots))
+                yield from self._of_deliveries(published[id], those, mask_of(slots))
                 yield from self._of_owed(published[id], those, [self._slots.item(slot) for slot in slots])
+
+    def _moment(self, at: Place) -> tuple[int, Natural, int]:
+        """What is first, as far as anybody knows."""
+        return at.time if self._shared_clock else -1, natural(at.broker), at.seq
 
     def _wanted(self, publication: Published) -> list[int] | None:
         """The slots of the subscriptions that match; None where nobody knows what was published."""
@@ -174,10 +197,10 @@ class Obligations:
         return None if event is None else self._slots.matching_once(event)
 
     def _odd(
-        self, blocks: Sequence[Block], wanted: Mapping[str, list[int] | None]
+        self, blocks: Sequence[Block], published: Mapping[str, Published], wanted: Mapping[str, list[int] | None]
     ) -> Iterator[tuple[str, list[Delivered]]]:
-        """The publications that did not come to each subscription that matches, once, and to nobody else; and some of
-        how they came. These are to be looked at."""
+        """The publications that did not come to each subscription that matches, once, and to nobody else; or too early.
+        And some of how they came. These are to be looked at."""
         places = {id: place for place, id in enumerate(wanted)}
         width = len(self._named) + 1
         counts = [len(slots or ()) for slots in wanted.values()]
@@ -190,6 +213,8 @@ class Obligations:
         )
         odd = np.zeros(len(places), np.bool_)
         odd[every[balance != 0] // width] = True
+        for block in blocks:
+            odd[self._too_early(block, published, places)] = True
         if not odd.any():
             return
         ids = list(places)
@@ -205,21 +230,52 @@ class Obligations:
         tos = np.array([self._named.get(to, 0) for to in came.tos], np.int64)
         return publications[came.columns[PUBLICATION]] * width + tos[came.columns[TO]]
 
-    def _of_deliveries(self, id: str, those: list[Delivered], matching: int) -> Iterator[Rejection]:
+    def _too_early(self, block: Block, published: Mapping[str, Published], places: Mapping[str, int]) -> Any:
+        """The publications that came before their broker knew of them, or of the subscription that they are for."""
+        came, broker = block.delivered, block.broker
+        made = np.array([self._first_made(to, broker) for to in came.tos], np.int64)
+        spoken = (published.get(id) for id in came.ids)
+        said = np.array([p.at.seq if p is not None and p.at.broker == broker else -1 for p in spoken], np.int64)
+        publications, tos, seqs = (came.columns[row] for row in (PUBLICATION, TO, SEQ))
+        early = (seqs < made[tos]) | (seqs < said[publications])
+        return np.array([places[id] for id in came.ids], np.int64)[publications[early]]
+
+    def _first_made(self, to: str, broker: str) -> int:
+        """From which seq on something can be delivered there for a subscription; clients are asked one by one."""
+        entries = self._subs.get(to)
+        return -1 if entries is None else min((each.made.get(broker, NEVER) for each in entries), default=NEVER)
+
+    def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
         met: set[str] = set()
         for each in those:
-            to = each.to.removeprefix("@")
             if each.to in met:
-                yield self._rejection(each.at, "TRC-8", f"{id} delivered to {to} once", "again")
-            elif not self._wants(each.to, matching):
-                yield self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{id} delivered to {to}")
+                yield self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
             met.add(each.to)
 
-    def _wants(self, to: str, matching: int) -> bool:
-        if to.startswith("@") and to not in self._subs:
-            return bool(self._of_client.get(to[1:], 0) & matching)
-        slots = [self._slots.number(e.subscription) for e in self._subs.get(to, ()) if e.subscription is not None]
-        return any(matching >> slot & 1 for slot in slots)
+    def _of_deliveries(self, publication: Published, those: list[Delivered], matching: int) -> Iterator[Rejection]:
+        """Each that is the first to somebody."""
+        id, met = publication.id, set[str]()
+        for each in those:
+            seen = f"{id} delivered to {_whom(each)}"
+            if publication.at.broker == each.broker and publication.at.seq > each.seq:
+                yield self._rejection(each.at, "TRC-9", "a publication that was made before", seen, ALWAYS)
+            elif each.to not in met and not self._wants(each, matching):
+                wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
+                yield self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
+            met.add(each.to)
+
+    def _wants(self, came: Delivered, matching: int) -> bool:
+        """Did its broker's client ask for it before?"""
+        entries: Iterable[_Announced] = self._subs.get(came.to, ())
+        if came.to.startswith("@") and came.to not in self._subs:
+            mine = self._of_client.get((came.broker, came.to[1:]), 0)
+            entries = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
+        return any(
+            each.subscription is not None
+            and each.made.get(came.broker, NEVER) < came.seq
+            and matching >> self._slots.number(each.subscription) & 1
+            for each in entries
+        )
 
     def _of_owed(
         self, publication: Published, those: list[Delivered], matching: list[Subscription]
@@ -240,7 +296,7 @@ class Obligations:
                     drained = traffic.drained_by(time) if drained is None else drained
                     if period.end <= drained:
                         continue
-                if wanted.id not in met and f"@{period.client}" not in met:
+                if wanted.id not in met and not any(f"@{client}" in met for client in period.clients):
                     owed = f"{publication.id} delivered to {wanted.id}"
                     yield self._rejection(publication.at, "TRC-7", owed, "nothing, and nothing of it is on the way")
 
@@ -257,5 +313,17 @@ class Obligations:
             return publication.event
         return self._meanings.attributes(Raw(publication.event)) if publication.event else None
 
-    def _rejection(self, at: Place, rule: str, wanted: str, seen: str) -> Rejection:
-        return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before)
+    def _rejection(
+        self,
+        at: Place,
+        rule: str,
+        wanted: str,
+        seen: str,
+        line: int = WHOLE,
+        shown_by: tuple[tuple[str, int], ...] = (),
+    ) -> Rejection:
+        return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before, line, at.time, shown_by)
+
+
+def _whom(came: Delivered) -> str:
+    return came.to.removeprefix("@")

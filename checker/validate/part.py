@@ -124,6 +124,8 @@ class Part:
         """The next event. True when it is time to ask for `blocks`."""
         kind, seq, line, peer, message = event.event, event.seq, event.line, event.peer, event.message
         time = -1 if event.time_ns is UNSET else event.time_ns
+        replay = self._replay
+        replay.clock = time
         if kind in RARE or message is None:
             return self._rarely(event, time)
         try:
@@ -135,7 +137,6 @@ class Part:
         self.events += 1
         if time >= 0:
             self._at(time)
-        replay = self._replay
         if kind == "send":
             replay.send(seq, line, peer, meant)
             return self._pairs and self._on_link((peer, True), meant, seq, before, self._began)
@@ -230,10 +231,11 @@ class Part:
         self.events += 1
         if time >= 0:
             self._at(time)
+        if kind == "note":
+            self._replay.note(seq, line)
+            return False
         if kind == "snapshot":
             self._replay.snapshot(seq, line, tables)
-        elif kind == "note":
-            self._replay.note(seq, line)
         else:
             self._faults = True
             if kind != "drop":
@@ -246,6 +248,7 @@ class Part:
 
     def end_with(self, snapshot: Event) -> None:
         """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
+        self._replay.clock = -1 if snapshot.time is None else snapshot.time
         self._replay.snapshot(snapshot.seq, snapshot.line, snapshot.tables)
 
     def finish(self) -> Found:

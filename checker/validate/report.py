@@ -14,9 +14,9 @@ Verdict = Literal["accepted", "rejected", "unknown"]
 
 @frozen
 class Report:
-    """The judgement of one trace. `rejections`: the first of each broker and link, in order; the first one counts.
+    """The judgement of one trace. `rejections`: the first of each broker and rule, in order; the first one counts.
 
-    `doubtful` are those that showed only after a line that could not be read: it may be what seems to be missing.
+    `doubtful` are those that a line that could not be read may explain: it may be what seems to be missing.
     """
 
     level: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import takewhile
+from typing import NamedTuple
 
 from attrs import frozen
 
@@ -28,6 +30,33 @@ ADDS = ("subscribe", "subscribe-many")
 WITHDRAWS = ("unsubscribe", "unsubscribe-many")
 
 
+SHOWN = 120
+"""Of details, so many characters are shown, and so many of them before those at which two begin to differ."""
+BEFORE = 40
+
+
+class Words(NamedTuple):
+    """For people: a message by its kind and ids, and what these do not say."""
+
+    said: str
+    details: str
+
+
+def apart(wanted: Words, seen: Words) -> tuple[str, str]:
+    """Two messages that differ, in words that differ."""
+    if wanted.said != seen.said:
+        return wanted.said, seen.said
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(wanted.details, seen.details, strict=False)))
+    begin = max(0, common - BEFORE) if max(len(wanted.details), len(seen.details)) > SHOWN else 0
+    one, other = (f"{each.said} with {_from(each.details, begin)}" for each in (wanted, seen))
+    return one, other
+
+
+def _from(details: str, begin: int) -> str:
+    shown = details[begin : begin + SHOWN]
+    return f"{'...' if begin else ''}{shown}{'...' if begin + SHOWN < len(details) else ''}"
+
+
 @frozen(cache_hash=True)
 class Said:
     """A message's kind, what it is about, and of a publication the event where it is known."""
@@ -43,6 +72,19 @@ class Said:
     @property
     def withdraws(self) -> bool:
         return self.kind in WITHDRAWS
+
+    @property
+    def words(self) -> Words:
+        return Words(str(self), self.details())
+
+    def details(self) -> str:
+        """What ids do not say."""
+        if self.kind == "publish":
+            return "no event" if self.event is None else f"event {self.event}"
+        filters = ["no filter" if wanted is None else str(wanted) for _, wanted in self.about]
+        if len(filters) == 1:
+            return filters[0]
+        return "; ".join(f"{id}: {wanted}" for (id, _), wanted in zip(self.about, filters, strict=True))
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(id for id, _ in self.about)})"

@@ -9,18 +9,19 @@ next begins; then the answer is held against the model's. The first event that t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
 from routeproof.checker.validate.blame import blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message, publication
+from routeproof.checker.validate.parting import Difference, Parting, part
 from routeproof.checker.validate.passing import Steps, passes
 from routeproof.checker.validate.publications import Unpacked
-from routeproof.checker.validate.rejection import Rejection, few
+from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
 from routeproof.checker.validate.replica import Knowledge, Replica
 from routeproof.checker.validate.replica.publishing import publish
-from routeproof.checker.validate.said import Said, said_by_model
+from routeproof.checker.validate.said import apart, said_by_model
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import differ
 from routeproof.checker.validate.stretches import Stretch
@@ -64,16 +65,20 @@ class BrokerReplay:
         if broker not in setting.node:
             self._seq = LAST  # no event of it can be right
         self._line = 0
+        self.clock = -1 if start is None or start.time is None else start.time
+        """The time of the event that comes next."""
         self._client_of: dict[str, str] = {}
         self._told: Meant | None = None
-        """What is being handled; None between two steps. The next five are of the same step."""
+        """What is being handled; None between two steps. The next six are of the same step."""
         self._sender = LOCAL
         self._begun = 0
+        self._time = -1
         self._wanted: Sends = ()
         """The model's answer to a control message; that to a publication is found when the step ends."""
-        self._sends: list[tuple[Node, Meant, int]] = []
-        self._deliveries: list[tuple[Meant, str, int]] = []
-        """With the subscription that it is for or, behind an @, the client; and the event's seq."""
+        self._sends: list[tuple[Node, Meant, int, int]] = []
+        """With the event's seq and line."""
+        self._deliveries: list[tuple[Meant, str, int, int]] = []
+        """With the subscription that it is for or, behind an @, the client; and the event's seq and line."""
 
     @property
     def table_size(self) -> int | None:
@@ -90,7 +95,7 @@ class BrokerReplay:
             elif self._told is None:
                 self._reject(seq, "TRC-5", "nothing, since no message is being handled", str(meant.said))
             else:
-                self._sends.append((neighbour, meant, seq))
+                self._sends.append((neighbour, meant, seq, line))
 
     def deliver(self, seq: int, line: int, to: str, meant: Meant) -> None:
         if self._next(seq, line):
@@ -98,7 +103,7 @@ class BrokerReplay:
                 seen = f"{meant.id} delivered to {to.removeprefix('@')}"
                 self._reject(seq, "TRC-5", "nothing, since no message is being handled", seen)
             else:
-                self._deliveries.append((meant, to, seq))
+                self._deliveries.append((meant, to, seq, line))
 
     def receive(self, seq: int, line: int, peer: str, meant: Meant) -> None:
         if self._next(seq, line) and self._close():
@@ -172,9 +177,10 @@ class BrokerReplay:
         self._fed += 1
         if seq <= self._seq:
             if self.broker not in self.setting.node:
-                self._reject(seq, "TRC-2", f"a broker of the overlay ({few(self.setting.names)})", self.broker)
+                wanted = f"a broker of the overlay ({few(self.setting.names)})"
+                self._reject(seq, "TRC-2", wanted, self.broker, ALWAYS)
             else:
-                self._reject(seq, "TRC-1", f"a seq above {self._seq}", str(seq))
+                self._reject(seq, "TRC-1", f"a seq above {self._seq}", str(seq), ALWAYS)
             return False
         self._seq = seq
         if not self._replays:
@@ -197,7 +203,7 @@ class BrokerReplay:
         except (Unreadable, FilterError) as error:
             self._reject(seq, "TRC-6", "a message that can be handled", str(error))
             return
-        self._told, self._sender, self._begun = meant, sender, seq
+        self._told, self._sender, self._begun, self._time = meant, sender, seq, self.clock
 
     # -- a step's end --------------------------------------------------------------------------------------------------
 
@@ -208,14 +214,13 @@ class BrokerReplay:
             return self.rejection is None
         if told.is_control or not self._is_passed_on(told):
             wanted = self._wanted if told.is_control else self._publication_sends(told)
-            if self._sends_observed:
-                for neighbour in self._neighbours.values():
-                    if self.rejection is None:
-                        self._compare_sends(told, wanted, neighbour)
-            if self._deliveries_observed and self.rejection is None:
-                self._compare_deliveries(told, wanted)
-        if self.rejection is not None:
-            return False
+            found = list(self._differences(told, wanted))
+            if found:
+                # What is there and wrong counts before what is missing, which may come yet.
+                first = min((each for each in found if each.line), key=lambda d: d.seq, default=found[0])
+                line = first.line or self._line
+                self._reject(first.seq, first.rule, first.wanted, first.seen, line, self._time)
+                return False
         self._told = None
         if self._sends:
             self._sends = []
@@ -224,6 +229,15 @@ class BrokerReplay:
         self.accepted = self._fed - (self._line > 0)  # all before the event that ends the step
         return True
 
+    def _differences(self, told: Meant, wanted: Sends) -> Iterator[Difference]:
+        """Of each neighbour and of the deliveries, the first."""
+        if self._sends_observed:
+            for neighbour in self._neighbours.values():
+                if (found := self._compare_sends(told, wanted, neighbour)) is not None:
+                    yield found
+        if self._deliveries_observed and (found := self._compare_deliveries(told, wanted)) is not None:
+            yield found
+
     def _is_passed_on(self, told: Meant) -> bool:
         """Did a publication go where RTE-5 wants it, seen at a glance? If not, the long way says what is wrong."""
         hops, local = self._published(told)
@@ -231,20 +245,20 @@ class BrokerReplay:
         if self._sends_observed:
             if len(sends) != len(hops):
                 return False
-            for to, meant, _ in sends:
+            for to, meant, _, _ in sends:
                 if to not in hops or (meant is not told and not meant.is_same(told)):
                     return False
-            if len(sends) > 1 and len({to for to, _, _ in sends}) < len(hops):
+            if len(sends) > 1 and len({to for to, _, _, _ in sends}) < len(hops):
                 return False
         if self._deliveries_observed:
             if len(local) != len(deliveries):
                 return False
-            for meant, _, _ in deliveries:
+            for meant, _, _, _ in deliveries:
                 if meant is not told and (meant.id != told.id or not (meant.written == b"" or meant.is_same(told))):
                     return False
             if len(local) == 1:
                 return local[0].id == deliveries[0][1]
-            return sorted(s.id for s in local) == sorted(to for _, to, _ in deliveries)
+            return sorted(s.id for s in local) == sorted(to for _, to, _, _ in deliveries)
         return True
 
     def _published(self, told: Meant) -> tuple[tuple[Node, ...], list[Subscription]]:
@@ -261,70 +275,60 @@ class BrokerReplay:
         hops, local = self._published(told)
         return [*((hop, Publish(p)) for hop in hops), *((LOCAL, Deliver(p, s)) for s in local)]
 
-    def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> None:
+    def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> Difference | None:
         wanted = [said_by_model(m) for n, m in answer if n == neighbour]
-        seen = [(meant.said, seq) for n, meant, seq in self._sends if n == neighbour]
+        seen = [(meant.said, (seq, line)) for n, meant, seq, line in self._sends if n == neighbour]
         if [said for said, _ in seen] == wanted:
-            return
-        found = self._first_difference(wanted, seen)
+            return None
+        found = part(self.setting.level, wanted, seen)
         if found is None:
-            return
-        at, missing, extra, early = found
+            return None
+        rule = blame(told.kind, self._knowledge.tables(), self.setting.policy, found.missing, found.extra)
+        return self._difference(found, "COV-8" if found.early else rule, neighbour)
+
+    def _difference(self, found: Parting, rule: str, neighbour: Node) -> Difference:
         there = self.setting.name_of(neighbour)
-        if early:
-            self._reject(at, "COV-8", f"additions to {there} before withdrawals", f"{extra} to {there}")
-            return
-        self._reject(
-            at or self._begun,
-            blame(told.kind, self._knowledge.tables(), self.setting.policy, missing, extra),
-            f"{missing} to {there}" if missing is not None else f"nothing more to {there}",
-            f"{extra} to {there}" if extra is not None else "nothing",
-        )
+        at, line = found.at or (self._begun, 0)
+        if found.early:
+            return Difference(at, line, rule, f"additions to {there} before withdrawals", f"{found.extra} to {there}")
+        wanted, seen = f"nothing more to {there}", "nothing"
+        if found.missing is not None and found.extra is not None:
+            wanted, seen = (f"{words} to {there}" for words in apart(found.missing.words, found.extra.words))
+        elif found.missing is not None:
+            wanted = f"{found.missing} to {there}"
+        else:
+            seen = f"{found.extra} to {there}"
+        return Difference(at, line, rule, wanted, seen)
 
-    def _first_difference(
-        self, wanted: list[Said], seen: list[tuple[Said, int]]
-    ) -> tuple[int, Said | None, Said | None, bool] | None:
-        """Where the two part: the event's seq (0: one is missing), what should be there, what is; is it too late?"""
-        if self.setting.level == "exact":
-            for i in range(max(len(wanted), len(seen))):
-                missing = wanted[i] if i < len(wanted) else None
-                extra, at = seen[i] if i < len(seen) else (None, 0)
-                if missing != extra:
-                    return at, missing, extra, False
-        left, withdrawn = Counter(wanted), False
-        for said, at in seen:
-            if not left[said] or (withdrawn and said.adds):
-                return at, None, said, left[said] > 0
-            left[said] -= 1
-            withdrawn = withdrawn or said.withdraws
-        return next(((0, said, None, False) for said in wanted if left[said] > 0), None)
-
-    def _compare_deliveries(self, told: Meant, answer: Sends) -> None:
+    def _compare_deliveries(self, told: Meant, answer: Sends) -> Difference | None:
         pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]
         by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self._client_of.get(s, '')}") for p, s in pairs})
-        told_client = bool(self._deliveries) and all(to.startswith("@") for _, to, _ in self._deliveries)
+        told_client = bool(self._deliveries) and all(to.startswith("@") for _, to, _, _ in self._deliveries)
         left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()
-        for meant, to, at in self._deliveries:
+        for meant, to, at, line in self._deliveries:
             p = meant.id
             if not left[p, to]:
                 again = " again" if (p, to) in met else ""
-                self._reject(at, "RTE-5", "no such delivery", f"{p} delivered to {to.lstrip('@')}{again}")
-                return
+                return Difference(at, line, "RTE-5", "no such delivery", f"{p} delivered to {to.lstrip('@')}{again}")
             if meant.written != b"" and not meant.is_same(told):
-                wanted = f"{p} delivered to {to.lstrip('@')} as it was received"
-                self._reject(at, "RTE-5", wanted, "another event under its name")
-                return
+                wanted, seen = apart(told.said.words, meant.said.words)
+                there = f"delivered to {to.lstrip('@')}"
+                return Difference(at, line, "RTE-5", f"{wanted} {there}, as it was received", f"{seen} {there}")
             left[p, to] -= 1
             met.add((p, to))
         for (p, to), count in left.items():
             if count > 0:
-                self._reject(self._begun, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing")
-                return
+                return Difference(self._begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing")
+        return None
 
     def _reject_peer(self, seq: int, peer: str) -> None:
         near = few(tuple(self._neighbours))
-        self._reject(seq, "TRC-2", f"a neighbour of {self.broker} ({near})", peer)
+        self._reject(seq, "TRC-2", f"a neighbour of {self.broker} ({near})", peer, ALWAYS)
 
-    def _reject(self, seq: int, rule: str, wanted: str, seen: str) -> None:
+    def _reject(
+        self, seq: int, rule: str, wanted: str, seen: str, line: int | None = None, time: int | None = None
+    ) -> None:
+        """`line` and `time`: those of the event that comes next, where they are left out."""
         if self.rejection is None:
-            self.rejection = Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, self._line)
+            line, time = self._line if line is None else line, self.clock if time is None else time
+            self.rejection = Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, line, time)

@@ -25,7 +25,8 @@ from routeproof.impl.tcp.dialer import Address, Dialer
 from routeproof.impl.tcp.frames import Body
 from routeproof.impl.tcp.greeting import Greeting
 from routeproof.impl.tcp.link import Link
-from routeproof.impl.tcp.peer import Peer
+from routeproof.impl.tcp.parts import fits
+from routeproof.impl.tcp.peer import IN_PARTS, Peer
 from routeproof.impl.tcp.processes import Route, directly
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.messages import Publish
@@ -80,13 +81,14 @@ class Driver:
 
     def _dialer(self, node: Node) -> Dialer:
         setting = self.brokers.settings[node]
-        peer = self._peers[node] = Peer(str(node), Link(setting.limits.window), delivery, setting.limits.frame)
+        limits = setting.limits
+        peer = self._peers[node] = Peer(str(node), Link(limits.window, limits.frame), delivery, IN_PARTS)
         return Dialer(
             peer,
             self.route(LOCAL, node, self.brokers.addresses[node]),
             setting.token,
             Greeting(to=node, client=self._session),
-            setting.limits.patience,
+            limits.patience,
             lambda: self._hear(peer),
             lambda _reason: None,
         )
@@ -118,11 +120,14 @@ class Driver:
 
     def _speak(self, operation: Operation) -> None:
         message, peer = operation.message, self._peers[operation.broker]
+        text = encode(message)
+        if not fits(text, peer.link.most):
+            raise ValueError(f"an operation of {len(text):,} bytes; a client's message is a frame: {peer.link.most:,}")
         self._issued += 1
         self.operations[type(message)] += 1
         if isinstance(message, Publish):
             self._published[message.publication.id] = monotonic_ns()
-        peer.send(encode(message))
+        peer.send(text)
         peer.flush()
 
     def _hear(self, peer: Peer[Delivery]) -> None:

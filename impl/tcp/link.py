@@ -13,7 +13,8 @@ from typing import Generic, TypeVar
 
 from attrs import define, field
 
-from routeproof.impl.tcp.frames import Refusal, framed
+from routeproof.impl.tcp.frames import MOST, Refusal, framed
+from routeproof.impl.tcp.parts import in_frames
 
 T = TypeVar("T")
 
@@ -24,6 +25,8 @@ NEVER = -1
 class Link(Generic[T]):
     window: int
     """Messages that may be on their way or in the other end's queue."""
+    most: int = MOST
+    """Bytes in a frame."""
     queue: deque[T] = field(factory=deque)
     """Received and not taken yet. Who takes one counts it in `handled` when it is done."""
     sent: int = 0
@@ -36,7 +39,7 @@ class Link(Generic[T]):
     repeated: int = 0
     """Messages that came again and were dropped."""
     _frames: deque[bytes] = field(factory=deque)
-    """From the first that is not acknowledged."""
+    """Of each message, from the first that is not acknowledged: one or, where it is long, several."""
     _written: int = 0
     """The last that went over this connection."""
     _ever_written: int = 0
@@ -52,7 +55,7 @@ class Link(Generic[T]):
     def send(self, text: bytes) -> None:
         """A message, as JSON."""
         self.sent += 1
-        self._frames.append(framed(b'{"n":%d,"m":%b}' % (self.sent, text)))
+        self._frames.append(in_frames(self.sent, text, self.most))
         self.waiting_most = max(self.waiting_most, len(self._frames))
 
     def due(self, room: int) -> bytes:

@@ -14,8 +14,9 @@ so on. That is a path which never turns back, and in a tree (RTE-1) it ends.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from time import monotonic, monotonic_ns
 from typing import cast
 
@@ -30,7 +31,7 @@ from routeproof.impl.tcp.frames import Body, Refusal, frame
 from routeproof.impl.tcp.greeting import Greeting, read_hello, welcome
 from routeproof.impl.tcp.link import Link
 from routeproof.impl.tcp.log import Log
-from routeproof.impl.tcp.peer import Peer
+from routeproof.impl.tcp.peer import IN_PARTS, WHOLE, Peer
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.filters import dialect
 from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe
@@ -64,12 +65,15 @@ class BrokerNode:
         self._recorder = Recorder(trace, name, setting.snapshots)
         self._log = log
         self._failed = failed
-        self._sources: deque[tuple[Node, Peer[Message]]] = deque(self.links.items())
-        """Who may have said something, in the order of turns."""
+        self._turns: OrderedDict[Peer[Message], Node] = OrderedDict()
+        """Who has said what is not handled yet, in the order of turns."""
+        self._full: set[Peer[Message]] = set()
+        """Those for whom as many messages wait as may."""
+        self._unflushed: set[Peer[Message]] = set()
         self._homes: dict[str, Peer[Message]] = {}
         """The client that brought each subscription."""
         self._strangers: set[Connection] = set()
-        self._known: dict[Connection, Peer[Message]] = {}
+        self._known: dict[Connection, tuple[Node, Peer[Message]]] = {}
         self._server: asyncio.Server | None = None
         self._dialers: list[asyncio.Task[None]] = []
         self._watch: asyncio.TimerHandle | None = None
@@ -79,7 +83,7 @@ class BrokerNode:
     def _peer(self, name: str, node: Node) -> Peer[Message]:
         limits = self.setting.limits
         decode = self._from_client if node == LOCAL else self._from_neighbour
-        return Peer(name, Link(limits.window), decode, limits.frame)
+        return Peer(name, Link(limits.window, limits.frame), decode, WHOLE if node == LOCAL else IN_PARTS)
 
     def _from_client(self, raw: object) -> Message:
         return self._codec.from_client(raw)
@@ -102,14 +106,15 @@ class BrokerNode:
         """Of two neighbours the one with the higher number connects."""
         here = self.setting.node
         for node, address in addresses.items():
+            peer = self.links[node]
             dialer = Dialer(
-                self.links[node],
+                peer,
                 address,
                 self.setting.token,
                 Greeting(to=node, node=here),
                 self.setting.limits.patience,
-                self._wake,
-                lambda reason, peer=self.links[node]: self._note_lost(peer.name, reason),  # type: ignore[misc]  # a default
+                partial(self._stirred, node, peer),
+                partial(self._note_lost, peer.name),
             )
             self._dialers.append(asyncio.create_task(dialer.run()))
 
@@ -140,23 +145,24 @@ class BrokerNode:
             connection.close(f"{self.setting.limits.strangers} others have not said who they are")
 
     def said(self, connection: Connection, body: Body) -> None:
-        peer = self._known.get(connection)
-        if peer is None:
+        known = self._known.get(connection)
+        if known is None:
             self._greet(connection, read_hello(body, self.setting.token))
         else:
-            peer.said(body)
-            self._wake()
+            known[1].said(body)
+            self._stirred(*known)
 
     def writable(self, connection: Connection) -> None:
         if connection in self._known:
-            self._known[connection].flush()
+            self._known[connection][1].flush()
 
     def lost(self, connection: Connection, reason: str) -> None:
         self._strangers.discard(connection)
-        peer = self._known.pop(connection, None)
-        if peer is None:
+        known = self._known.pop(connection, None)
+        if known is None:
             self._note_lost(connection.other_end, reason or "gone before it said who it is")
         else:
+            _, peer = known
             peer.detach(connection)
             self._note_lost(f"{peer.name} at {connection.other_end}", reason)
 
@@ -165,7 +171,7 @@ class BrokerNode:
             raise Refusal(f"looks for broker {greeting.to}; this is {self.setting.node}")
         peer = self._client(greeting.client) if greeting.node == LOCAL else self._neighbour(greeting.node)
         self._strangers.discard(connection)
-        self._known[connection] = peer
+        self._known[connection] = greeting.node, peer
         peer.attach(connection)
         connection.write(frame(welcome(self.setting.node)))
         peer.flush()
@@ -183,7 +189,6 @@ class BrokerNode:
             if len(self.clients) >= self.setting.limits.clients:
                 raise Refusal(f"one client more than {self.setting.limits.clients}")
             client = self.clients[name] = self._peer(f"client {name}", LOCAL)
-            self._sources.append((LOCAL, client))
         return client
 
     def _note_lost(self, who: str, reason: str) -> None:
@@ -197,6 +202,15 @@ class BrokerNode:
     def broker(self, node: Node) -> Broker:
         """For whoever records."""
         return self.broker_core
+
+    def _stirred(self, node: Node, peer: Peer[Message]) -> None:
+        """It said something: a message, or that it has handled some."""
+        if peer.link.queue:
+            self._turns.setdefault(peer, node)
+        if peer.link.waiting < self.setting.limits.high_water:
+            self._full.discard(peer)
+        self._unflushed.add(peer)
+        self._wake()
 
     def _wake(self) -> None:
         if not self._awake:
@@ -217,24 +231,24 @@ class BrokerNode:
             self._finished = True
             self._failed(error)
             return
-        for _, peer in self._sources:
+        for peer in self._unflushed:
             peer.flush()
+        self._unflushed.clear()
 
     def _turn(self) -> bool:
         """Let the next one who may speak say one thing."""
-        full = [peer for _, peer in self._sources if peer.link.waiting >= self.setting.limits.high_water]
-        for _ in range(len(self._sources)):
-            source = self._sources[0]
-            self._sources.rotate(-1)
-            if source[1].link.queue and not self._blocked(source, full):
-                self._step(*source)
+        for _ in range(len(self._turns)):
+            peer, node = next(iter(self._turns.items()))
+            self._turns.move_to_end(peer)
+            if not self._blocked(node, peer):
+                self._step(node, peer)
+                if not peer.link.queue:
+                    del self._turns[peer]
                 return True
         return False
 
-    @staticmethod
-    def _blocked(source: tuple[Node, Peer[Message]], full: list[Peer[Message]]) -> bool:
-        node, peer = source
-        return any(other is not peer or node == LOCAL for other in full)
+    def _blocked(self, node: Node, peer: Peer[Message]) -> bool:
+        return len(self._full) > (node != LOCAL and peer in self._full)
 
     def _step(self, sender: Node, peer: Peer[Message]) -> None:
         message = peer.link.queue.popleft()
@@ -255,8 +269,9 @@ class BrokerNode:
             if isinstance(sent, Deliver):
                 self._deliver(sent, text)
             else:
-                self.links[to].send(text)
+                self._send(self.links[to], text)
         peer.link.handled += 1
+        self._unflushed.add(peer)
         self.steps += 1
 
     def _deliver(self, sent: Deliver, text: bytes) -> None:
@@ -264,7 +279,13 @@ class BrokerNode:
         if home is None:
             self.undelivered += 1
         else:
-            home.send(text)
+            self._send(home, text)
+
+    def _send(self, peer: Peer[Message], text: bytes) -> None:
+        peer.send(text)
+        self._unflushed.add(peer)
+        if peer.link.waiting >= self.setting.limits.high_water:
+            self._full.add(peer)
 
     # -- clients that take nothing -------------------------------------------------------------------------------------
 
@@ -285,7 +306,9 @@ class BrokerNode:
     def _drop(self, name: str, client: Peer[Message]) -> None:
         reason = f"took nothing for {self.setting.limits.stall:g} s"
         del self.clients[name]
-        self._sources.remove((LOCAL, client))
+        self._turns.pop(client, None)
+        self._full.discard(client)
+        self._unflushed.discard(client)
         self._homes = {id: home for id, home in self._homes.items() if home is not client}
         self.undelivered += client.link.waiting
         if client.connection is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Generic, TypeVar
 
 from attrs import define, field
 
 from routeproof.impl.tcp.connection import Connection
-from routeproof.impl.tcp.frames import HEAD, Body, Refusal
+from routeproof.impl.tcp.frames import Body, Refusal
 from routeproof.impl.tcp.link import Link
+from routeproof.impl.tcp.parts import joined
 from routeproof.model.filters.wording import shown
 
 T = TypeVar("T")
@@ -17,12 +18,9 @@ T = TypeVar("T")
 CHUNK = 1 << 16
 """Bytes that are written at a time."""
 
-ENVELOPE = 64
-"""Bytes of a frame that are not the message."""
-
-
-class TooLong(Exception):
-    """A message that no frame holds. It is not the other side's fault, and there is no going on without it."""
+WHOLE = frozenset(("m",))
+IN_PARTS = WHOLE | {"part", "rest"}
+"""The ways in which a broker's messages come; a client's are whole, so that it cannot have a broker keep more."""
 
 
 @define(eq=False)
@@ -30,11 +28,13 @@ class Peer(Generic[T]):
     name: str
     link: Link[T]
     decode: Callable[[object], T]
-    most: int
-    """Bytes in a frame."""
+    ways: Set[str]
+    """In which messages come from there."""
     connection: Connection | None = field(default=None, init=False)
     connections: int = field(default=0, init=False)
     """So far."""
+    _parts: list[str] = field(factory=list, init=False)
+    """Of the message that comes next."""
 
     def attach(self, connection: Connection) -> None:
         """The newer connection is the one that lives: of the older one, this side may not know yet that it is dead."""
@@ -42,7 +42,8 @@ class Peer(Generic[T]):
         if former is not None:
             former.close()
         self.connections += 1
-        connection.greet(self.most)
+        connection.greet(self.link.most)
+        self._parts.clear()
         self.link.resumed()
 
     def detach(self, connection: Connection) -> None:
@@ -53,16 +54,28 @@ class Peer(Generic[T]):
         match body:
             case {"ack": int(number), **rest} if not rest and type(number) is int:
                 self.link.acknowledge(number)
-            case {"n": int(number), "m": raw, **rest} if not rest and type(number) is int:
+            case {"n": int(number), **rest} if type(number) is int and len(rest) == 1 and rest.keys() <= self.ways:
                 if self.link.expects(number):
-                    self.link.take(self.decode(raw))
+                    self._hear(rest)
             case _:
                 raise Refusal(f"a frame with the keys {', '.join(map(shown, body))[:80]}; expected n and m, or ack")
 
+    def _hear(self, said: Body) -> None:
+        """Of the message that comes next."""
+        match said:
+            case {"m": raw} if not self._parts:
+                self.link.take(self.decode(raw))
+            case {"part": str(text)} if text:
+                self._parts.append(text)
+            case {"rest": str(text)} if self._parts:
+                whole = joined((*self._parts, text))
+                self._parts.clear()
+                self.link.take(self.decode(whole))
+            case _:
+                raise Refusal("parts that make no message")
+
     def send(self, text: bytes) -> None:
         """A message, as JSON. `flush` writes it."""
-        if HEAD + len(text) + ENVELOPE > self.most:
-            raise TooLong(f"a message of {len(text):,} bytes to {self.name}; a frame holds {self.most:,}")
         self.link.send(text)
 
     def flush(self) -> None:

@@ -33,7 +33,8 @@ GRACE = 5.0
 LOOK_AWAY = 1.0
 """Seconds for which the end of a run that failed waits for brokers that do not answer."""
 
-ANSWER_MOST = 1 << 20
+ANSWER_MOST = 1 << 23
+"""Bytes: each of 1,024 clients is in it, with a name that may take 2,400."""
 
 ANYWHERE = {"0.0.0.0": LOOPBACK, "::": "::1"}
 """Where somebody is who listens on every address."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
+from itertools import accumulate, pairwise
 from random import Random
 from typing import Self
 
@@ -34,7 +35,7 @@ FEWEST_COVERED = 30
 
 VALUES = 1_000_000
 LONGEST = 0.4
-"""Of all values, the most that a range has."""
+"""Of all values, the most that a range has: of a family so small that `matching` takes more, fewer match."""
 
 START = SECOND
 """Advertisements come at 0 and have reached every broker by then."""
@@ -48,7 +49,11 @@ class Controlled:
     subscriptions: int = given(80_000, "000 V-A2", "in all, at random other edge brokers")
     subscription_interval_ms: int = assumed(50, "between two subscriptions")
     covered: int = assumed(1_000, "subscriptions that each root covers; none of them covers another")
+    sizes: float = assumed(0.0, "exponent of Zipf's law, by which families differ in size; 0: all are of one size")
     matching: float = assumed(3.0, "of those, the mean number that a publication of the family matches")
+    alike: str = assumed(
+        "number", "what families of another size have in common: this number, or its share of `covered`"
+    )
     settle_ms: int = assumed(10_000, "from the last subscription to the first publication")
     publication_interval_ms: int = given(10, "000 V-A2", "between two publications, whoever publishes")
     lead_ms: int = assumed(10_000, "from the first publication to the first withdrawal")
@@ -70,7 +75,12 @@ class Controlled:
     def scaled(self, scale: float) -> Self:
         """Fewer families and smaller ones, on the same overlay; the share of roots that go stays what it is."""
         covered = self.covered_at(scale)
-        fewer = evolve(self, covered=covered, subscriptions=at_least(covered + 1, self.subscriptions * scale))
+        fewer = evolve(
+            self,
+            covered=covered,
+            matching=self.matches(covered),
+            subscriptions=at_least(covered + 1, self.subscriptions * scale),
+        )
         return evolve(
             fewer,
             withdrawals=min(
@@ -86,9 +96,25 @@ class Controlled:
     def covered_at(self, scale: float) -> int:
         return at_least(min(self.covered, FEWEST_COVERED), by_root(self.covered, scale))
 
+    @property
+    def sizes_of_families(self) -> Sequence[int]:
+        """How many subscriptions each root covers."""
+        every = self.subscriptions - self.families
+        if not self.sizes:
+            return [len(range(family, every, self.families)) for family in range(self.families)]
+        weights = [rank**-self.sizes for rank in range(1, self.families + 1)]
+        bounds = [round(every * part / sum(weights)) for part in accumulate(weights)]
+        return [end - begin for begin, end in pairwise([0, *bounds])]
+
+    def matches(self, covered: int) -> float:
+        """Of a family of this size, how many match one of its publications, on average."""
+        return self.matching if self.alike == "number" else self.matching * covered / self.covered
+
     def length(self, covered: int) -> int:
         """Of the ranges of a family. Values at least so far from both ends are in any of its ranges equally likely."""
-        return max(1, round(VALUES * min(LONGEST, self.matching / (covered + self.matching))))
+        some = max(1, covered)
+        matching = self.matches(some)
+        return max(1, round(VALUES * min(LONGEST, matching / (some + matching))))
 
     def homes(self, chain: CoreChain, seed: int) -> Sequence[Sequence[Node]]:
         """For each family, the brokers where its members may be."""
@@ -154,10 +180,8 @@ class _Drawn:
 
     def _wanted(self, random: Random) -> list[tuple[int, int, int]]:
         """Family and values. Ranges of one length with different beginnings: none covers another."""
-        families = self.recipe.families
         wanted = []
-        for family in range(families):
-            covered = len(range(family, self.recipe.subscriptions - families, families))
+        for family, covered in enumerate(self.recipe.sizes_of_families):
             length = self.recipe.length(covered)
             starts = random.sample(range(VALUES - length), covered)
             wanted += [(family, 0, VALUES - 1), *((family, start, start + length - 1) for start in starts)]
@@ -176,7 +200,7 @@ class _Drawn:
         random = stream(self.seed, "publications")
         probes_from = last - (recipe.watch_ms - recipe.probe_after_ms) * MILLISECOND
         probes = recipe.probes
-        least = recipe.length(recipe.covered)
+        least = max(map(recipe.length, {recipe.covered, *recipe.sizes_of_families}))
         for time in range(first, last + 1, recipe.publication_interval_ms * MILLISECOND):
             broker, advertisement = random.choice(self.advertised)
             family = _name(random.randrange(recipe.families))

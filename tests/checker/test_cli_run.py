@@ -120,6 +120,21 @@ def test_another_seed_is_another_run(here: Here) -> None:
     assert (here.directory / "1/trace.jsonl").read_bytes() != (here.directory / "2/trace.jsonl").read_bytes()
 
 
+def test_links_take_as_long_as_they_are_told_to(here: Here) -> None:
+    """The summary and the trace's header say how long; metrics can still be recomputed from the trace."""
+    words = ("run", "controlled", *SMALL, "--trace")
+    assert [here(*words, *more, "--out", out).code for out, *more in (("near",), ("far", "--latency", 500))] == [0, 0]
+    near, far = (json.loads((here.directory / out / "summary.json").read_text()) for out in ("near", "far"))
+    assert "latency_ms" not in near
+    assert far["latency_ms"] == 500
+    assert far["delay"]["least"] > 500_000_000 > near["delay"]["p50"]
+    header = json.loads((here.directory / "far/trace.jsonl").read_text().partition("\n")[0])
+    assert header["latency"] == 500_000_000
+    assert here("validate", "far/trace.jsonl", "--metrics", "again").code == 0
+    written, again = (pq.read_table(here.directory / each / "metrics.parquet") for each in ("far", "again"))
+    assert again["queue"].to_pylist() == written["queue"].to_pylist()
+
+
 def test_a_second_run_takes_the_place_of_the_first(here: Here) -> None:
     for policy in ("none", "lazy"):
         assert here("run", "stock", *SMALL, "--policy", policy, "--out", "out").code == 0
@@ -195,6 +210,8 @@ MISTAKES = [
     ("run stock --out x --scale nan", 'found "nan"'),
     ("run stock --out x --scale inf", 'found "inf"'),
     ("run stock --out x --scale big", 'found "big"'),
+    ("run stock --out x --latency -1", 'argument --latency: found "-1"; expected a whole number from 0 up'),
+    ("run stock --out x --latency 5 --tcp", "--latency is for virtual time; leave out --tcp"),
     ("run stock --out x --seed -1", "argument --seed"),
     ("run stock --out x --seed 1.5", 'argument --seed: found "1.5"; expected a whole number'),
     ("run stock --out x --snapshots 5", "--snapshots go into a trace; give --trace as well"),

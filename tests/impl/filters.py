@@ -42,6 +42,8 @@ WORDS = (
     LAST,
     "a" + LAST,
     "\ud800",
+    "abab",
+    "xabab",
     LONG,
     LONG + "a",
     LONG + "b",

@@ -117,9 +117,15 @@ def drawn_parameters(draw: Draw, policy: str) -> PruningParameters:
 
 
 @st.composite
-def talks(draw: Draw, /, policies: Sequence[str], **fixed: Any) -> Talk:
+def talks(
+    draw: Draw,
+    /,
+    policies: Sequence[str],
+    algebras: Sequence[Algebra | None] = (FEW, EVENT_SETS, PREDICATES),
+    **fixed: Any,
+) -> Talk:
     """`fixed`: parameters that are not drawn."""
-    algebra, policy = pick(draw, (FEW, EVENT_SETS, PREDICATES)), pick(draw, policies)
+    algebra, policy = pick(draw, algebras), pick(draw, policies)
     parameters = evolve(drawn_parameters(draw, policy), **fixed)
     overlay = Overlay.of((HUB, leaf) for leaf in range(2, 2 + pick(draw, (1, 2, 2, 3, 4))))
     speech = _Speech(draw, algebra, policy, (LOCAL, *overlay.neighbours(HUB)))

@@ -51,8 +51,8 @@ class Talk:
 
 
 @st.composite
-def talks(draw: Draw, policies: Sequence[str]) -> Talk:
-    algebra = pick(draw, (EVENT_SETS, PREDICATES))
+def talks(draw: Draw, policies: Sequence[str], algebras: Sequence[Algebra] = (EVENT_SETS, PREDICATES)) -> Talk:
+    algebra = pick(draw, algebras)
     overlay = Overlay.of((HUB, leaf) for leaf in range(2, 2 + pick(draw, (1, 2, 2, 3, 4))))
     speech = _Speech(draw, algebra, (LOCAL, *overlay.neighbours(HUB)))
     said = [speech.next() if pick(draw, range(20)) else None for _ in range(pick(draw, (5, 20, 40, 60)))]

@@ -15,7 +15,11 @@ from routeproof.impl.ladder import Ladder
 from routeproof.impl.nests import Nests
 from routeproof.impl.profile import Profile, profile_of, spans_of
 from routeproof.impl.sketch import NUMBER_HI, NUMBER_LO, Span
-from routeproof.model.filters import STRICT, Event, EventSet, Filter
+from routeproof.impl.texts import Texts, traits_of
+from routeproof.impl.words import Words
+from routeproof.model.filters import STRICT, Event, EventSet, Filter, string_set
+from routeproof.model.filters.string_range import StringRange
+from routeproof.model.filters.string_set import StringSet
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
@@ -132,6 +136,70 @@ def test_nests_miss_nothing(kept: list[Span], asked: Span) -> None:
     assert not list(nests.enclosing(asked))
 
 
+letters = st.text("ab\0", max_size=12)
+limits = st.tuples(letters, letters).map(sorted).filter(lambda ends: ends[0] < ends[1])
+conditions = st.lists(
+    st.one_of(
+        limits.map(lambda ends: StringSet(StringRange(*ends))),
+        letters.map(string_set.prefixed),
+        letters.map(string_set.suffixed),
+        letters.map(string_set.containing),
+        letters.map(string_set.all_but),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def all_of(drawn: list[StringSet]) -> StringSet | None:
+    met: StringSet | None = string_set.ALL_STRINGS
+    for each in drawn:
+        met = met.intersect(each) if met is not None else None
+    return met
+
+
+string_sets = conditions.map(all_of).filter(lambda met: met is not None).map(lambda met: met or string_set.ALL_STRINGS)
+
+
+@quick
+@given(st.lists(string_sets, min_size=1, max_size=len(PROFILES)), letters, st.randoms(use_true_random=False))
+def test_texts_miss_nothing(kept: list[StringSet], word: str, random: Random) -> None:
+    texts = Texts()
+    filed = {}
+    for profile, strings in zip(PROFILES, kept, strict=False):
+        if traits := list(traits_of(strings)):
+            filed[profile] = strings, random.choice(traits)
+            texts.add(filed[profile][1], profile)
+    found = list(texts.allowing(word))
+    assert len(found) == len(set(found))
+    assert set(found) >= {profile for profile, (strings, _) in filed.items() if word in strings}
+    for profile, (_, trait) in filed.items():
+        assert texts.filed_under(trait)
+        texts.remove(trait, profile)
+    assert not texts
+
+
+@quick
+@given(st.lists(letters, min_size=1, max_size=len(PROFILES)), st.lists(string_sets, min_size=2, max_size=2))
+def test_words_miss_nothing(kept: list[str], asked: list[StringSet]) -> None:
+    words, word_of = Words(), dict(zip(PROFILES, kept, strict=False))
+    for profile, word in word_of.items():
+        if profile is PROFILES[len(word_of) // 2]:  # parts are learnt of with the first question
+            list(words.within(asked[0]))
+        words.add(word, profile)
+    for strings in asked:
+        expected = {profile for profile, word in word_of.items() if word in strings}
+        for about, listed in words.within(strings):
+            found = list(listed())
+            assert len(found) == len(set(found))
+            assert set(found) >= expected
+            assert (about > 0) == bool(found)
+    for profile, word in word_of.items():
+        words.remove(word, profile)
+    assert not len(words)
+    assert not any(list(listed()) for strings in asked for _, listed in words.within(strings))
+
+
 # -- cost: not by the clock, but by how many filters are asked ---------------------------------------------------------
 
 MANY = 2000
@@ -167,6 +235,56 @@ def stocks(random: Random, first: int) -> list[Subscription]:
         raw = [["class", "=", "STOCK"], ["symbol", "=", symbol], ["price", ">=", low], ["price", "<", low + 99.5]]
         drawn.append(Subscription(number, f"s{number}", STRICT.parse(raw)))
     return drawn
+
+
+PATH = "https://www.example.com/with/a/path/that/is/long/"
+
+NAMED: dict[str, tuple[Callable[[str], list[list[object]]], Callable[[str], str]]] = {
+    "=": (lambda n: [["name", "=", PATH + n]], lambda n: PATH + n),
+    "prefix": (lambda n: [["name", "prefix", n]], lambda n: n + "/x"),
+    "long prefix": (lambda n: [["name", "prefix", PATH + n]], lambda n: PATH + n + "/x"),
+    "suffix": (lambda n: [["name", "suffix", n + "ab"]], lambda n: "xyz" + n + "ab"),
+    "contains": (lambda n: [["name", "contains", f"q{n}q"]], lambda n: f"xyzq{n}qab"),
+    "long part": (lambda n: [["name", "contains", PATH + n]], lambda n: f"see {PATH}{n}/x"),
+    "prefix and suffix": (lambda n: [["name", "prefix", PATH], ["name", "suffix", n]], lambda n: PATH + n),
+    "popular suffix": (
+        lambda n: [["name", "suffix", ".com"], ["price", ">", int(n)], ["price", "<", int(n) + 9]],
+        lambda n: "example.com",
+    ),
+}
+
+
+@pytest.mark.parametrize("policy", ["none", "active", "lazy"])
+@pytest.mark.parametrize("operator", NAMED)
+def test_few_filters_are_asked_about_strings(operator: str, policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random, asked = Random(1), Asked(monkeypatch)
+    wants, named = NAMED[operator]
+    broker = Broker(1, (2,), policy)
+    broker.receive(2, Advertise(Advertisement(0, "a", STRICT.parse([]))))
+    known = [Subscription(n, f"s{n}", STRICT.parse(wants(f"{random.randrange(90_000):05}"))) for n in range(MANY)]
+    assert asked.on_average(broker, [Subscribe(each) for each in known]) < MANY / 50
+    numbers = [random.randrange(90_000) for _ in range(200)]
+    events = [STRICT.event({"name": named(f"{n:05}"), "price": n}) for n in numbers]
+    assert asked.on_average(broker, [Publish(Publication(0, "p", "a", each)) for each in events]) < MANY / 50
+    assert asked.on_average(broker, [Unsubscribe(each) for each in random.sample(known, 200)]) < MANY / 50
+
+
+@pytest.mark.parametrize("wide", [["prefix", PATH + "12"], ["suffix", "12z"], ["contains", "q11"]])
+def test_what_a_filter_covers_is_found_without_asking_others(
+    wide: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that takes in a part of those that are there: about those it asks, and about few others."""
+    asked, broker = Asked(monkeypatch), Broker(1, (2,), "active")
+    broker.receive(2, Advertise(Advertisement(0, "a", STRICT.parse([]))))
+    for n in range(MANY):
+        raw = [["name", "prefix", f"{PATH}{n:04}q{n:04}"], ["name", "suffix", f"{n:04}z"]]
+        broker.receive(LOCAL, Subscribe(Subscription(n, f"s{n}", STRICT.parse(raw))))
+    newcomer = Subscription(MANY, "wide", STRICT.parse([["name", *wide]]))
+    before = asked.times
+    sends = broker.receive(LOCAL, Subscribe(newcomer))
+    taken_in = len(sends) - 1
+    assert taken_in > 0
+    assert asked.times - before < 3 * taken_in + 5
 
 
 @pytest.mark.parametrize("policy", ["none", "active", "lazy"])

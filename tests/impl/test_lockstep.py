@@ -17,6 +17,8 @@ from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
 from routeproof.impl import broker as broker_module
 from routeproof.impl import profile as profile_module
+from routeproof.impl import sketch as sketch_module
+from routeproof.impl import words as words_module
 from routeproof.impl.broker import Broker
 from routeproof.impl.candidates import Candidates
 from routeproof.impl.covering import Covering, Group, Settlement
@@ -27,6 +29,8 @@ from routeproof.impl.outbox import Outbox
 from routeproof.impl.predicate_index import PredicateIndex
 from routeproof.impl.profile import Profile
 from routeproof.impl.sketch import Sketch, Spans, encloses
+from routeproof.impl.texts import Texts
+from routeproof.model.filters.string_range import beginning_with
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
@@ -37,6 +41,7 @@ from routeproof.model.world import World
 from routeproof.spec.rules import rules_that_fire
 from tests.impl.lockstep import Lockstep
 from tests.impl.talk import HUB, Talk, talks
+from tests.impl.wild import WILD
 
 ROOT = Path(__file__).resolve().parents[2]
 quiet = settings(
@@ -64,6 +69,21 @@ def test_one_broker_told_anything(policy: str) -> None:
         follow(talk)
 
     run()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_one_broker_told_of_any_filters(policy: str) -> None:
+    """Every operator, with the constants at which indexes could go wrong, and filters that cover each other."""
+    fired: set[str] = set()
+
+    @settings(quiet, max_examples=250)
+    @given(talks((policy,), (WILD,)))
+    def run(talk: Talk) -> None:
+        fired.update(follow(talk).rules)
+
+    run()
+    assert fired >= {"RTE-3", "RTE-4", "RTE-5", "RTE-6"}
+    assert policy == "none" or fired >= {"COV-2", "COV-4" if policy != "lazy" else "COV-6"}
 
 
 def test_that_exercises_every_rule() -> None:
@@ -197,8 +217,25 @@ def drawn_whatever_else_draws(self: Candidates, advertised: Profile) -> None:
     self._advertised = index
 
 
+def no_part(found: Iterator[Profile]) -> Iterator[Profile]:
+    return (profile for profile in found if "contains" not in str(profile.filter))
+
+
+def no_ending(found: Iterator[Profile]) -> Iterator[Profile]:
+    return (profile for profile in found if "suffix" not in str(profile.filter))
+
+
 LEARN, UNADVERTISE = Candidates._learn, Candidates.unadvertise
 SUBSCRIBE, TAKE_OUT, NEAR = Broker._subscribe, Covering._take_out, PredicateIndex._near
+ALLOWING = Texts.allowing
+
+STRING_FAULTS: dict[str, tuple[object, str, object]] = {
+    "nothing that contains": (Texts, "allowing", lambda self, word: no_part(ALLOWING(self, word))),
+    "nothing that ends": (Texts, "allowing", lambda self, word: no_ending(ALLOWING(self, word))),
+    "a word that is not in its set": (sketch_module, "_word_of", lambda strings: strings.range.low),
+    "ranges only forwards": (words_module, "beginning_with", lambda prefix: beginning_with(prefix[::-1])),
+}
+"""Of what is looked up by strings; under `active`."""
 
 FAULTS: dict[str, tuple[object, str, object, str]] = {
     "COV-8 removals first": (Outbox, "settle", removals_first, "active"),
@@ -227,6 +264,20 @@ def test_a_fault_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @settings(quiet, max_examples=400, phases=[Phase.generate])
     @given(talks((policy,)))
     def run(talk: Talk) -> None:
+        follow(talk)
+
+    with pytest.raises(AssertionError):
+        run()
+
+
+@pytest.mark.parametrize("fault", STRING_FAULTS)
+def test_a_fault_of_looking_up_strings_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*STRING_FAULTS[fault])
+
+    @settings(quiet, max_examples=400, phases=[Phase.generate])
+    @given(talks(("active",), (WILD,)))
+    def run(talk: Talk) -> None:
+        profile_module._PROFILES.clear()  # they know a word of their set
         follow(talk)
 
     with pytest.raises(AssertionError):

@@ -41,6 +41,7 @@ from routeproof.model.pruning_state import PruningTables
 from routeproof.model.world import World
 from tests.impl.lockstep import said
 from tests.impl.pruning_talk import HUB, Talk, drawn_parameters, talks
+from tests.impl.wild import WILD
 
 ROOT = Path(__file__).resolve().parents[2]
 quiet = settings(
@@ -104,6 +105,20 @@ def test_one_broker_told_anything(policy: str) -> None:
     run()
 
 
+@pytest.mark.parametrize("policy", PRUNING)
+def test_one_broker_told_of_any_filters(policy: str) -> None:
+    """Every operator, with the constants at which indexes could go wrong."""
+    fired: set[str] = set()
+
+    @settings(quiet, max_examples=250)
+    @given(talks((policy,), (WILD,)))
+    def run(talk: Talk) -> None:
+        fired.update(follow(talk).rules)
+
+    run()
+    assert fired >= {"COV-2", "COV-4", "PRN-5"}
+
+
 @pytest.mark.parametrize(
     "reading",
     [
@@ -122,7 +137,7 @@ def test_one_broker_told_anything(policy: str) -> None:
     ],
     ids=lambda reading: ", ".join(f"{key}={value}" for key, value in reading.items()),
 )
-def test_every_reading(reading: dict[str, object]) -> None:
+def test_every_reading(reading: dict[str, Any]) -> None:
     """Each is drawn above, but among the others; here it is what all examples have."""
 
     @settings(quiet, max_examples=150)
@@ -297,7 +312,7 @@ UNADVERTISE, SUBSCRIBE = Pool.unadvertise, Pool.subscribe
 SOME_FROM, LATEST = Matching.some_from, Statistics._latest
 HEADER, CRITICAL, ONE_LESS = pruning_module._header, statistics_module.critical, withdrawal_module.one_less
 
-FAULTS: dict[str, tuple[object, str, object, dict[str, object]]] = {
+FAULTS: dict[str, tuple[object, str, object, dict[str, Any]]] = {
     "COV-8 removals first": (PruningBroker, "_pass_on", removals_first, {}),
     "STA-1 a client's header": (pruning_module, "_header", kept_header, {}),
     "STA-2 distance not reset": (pruning_module, "_header", distance_not_reset, {}),

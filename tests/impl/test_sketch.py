@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from routeproof.impl.profile import profile_of, spans_of
-from routeproof.impl.sketch import encloses, meets
-from routeproof.model.filters import STRICT, Attributes, Event, EventSet, Filter
+from routeproof.impl.sketch import encloses, meets, sketch_of
+from routeproof.model.filters import STRICT, Attributes, Event, EventSet, Filter, PredicateFilter, string_set
 from routeproof.model.filters.attributes import exact
-from tests.impl.filters import LONG, NUMBERS, WORDS, predicate_filters, single_conditions, tables
+from routeproof.model.filters.string_range import StringRange
+from routeproof.model.filters.string_set import StringSet
+from routeproof.model.filters.value_set import ValueSet
+from tests.impl.filters import LAST, LONG, NUMBERS, WORDS, predicate_filters, single_conditions, tables
 
 many = settings(derandomize=True, max_examples=1500, deadline=None)
 
@@ -39,6 +42,27 @@ def test_what_a_sketch_says_of_any_two_conditions_is_true() -> None:
         mine, theirs = profile_of(one), profile_of(other)
         assert encloses(mine.sketch, theirs.sketch.spans) in (None, one.covers(other)), (str(one), str(other))
         assert meets(mine.sketch, theirs.sketch) in (None, one.overlaps(other)), (str(one), str(other))
+
+
+def test_a_word_of_a_set_is_in_it() -> None:
+    """Whatever the ends: high ends that begin with the low one, holes, endings and parts."""
+    words = ("", "\0", "a", "a\0", "a\0\0b", "a\0b", "ab", LAST, "a" + LAST)
+    parts = [string_set.containing(part) for part in ("b", "\0")] + [string_set.suffixed("b\0"), string_set.ALL_STRINGS]
+    drawn = 0
+    for low, high in product(words, (*words, None)):
+        if high is not None and not low < high:
+            continue
+        between = StringSet(StringRange(low, high))
+        for hole, part in product(words, parts):
+            left = between.intersect(string_set.all_but(hole))
+            allowed = None if left is None else left.intersect(part)
+            if allowed is not None:
+                word = sketch_of(PredicateFilter((("x", ValueSet(strings=allowed)),), ())).spans["x"].word
+                assert word is not None
+                assert word in allowed
+                drawn += 1
+    assert drawn > 1000
+    assert sketch_of(STRICT.parse([["x", "present"]])).spans["x"].word is None, "it may be a number"
 
 
 def test_values_stand_on_the_line_in_order() -> None:

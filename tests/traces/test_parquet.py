@@ -324,7 +324,7 @@ def test_a_row_group_that_is_broken(path: Path, whole: bytes) -> None:
     path.write_bytes(whole[:at] + bytes((whole[at] ^ 0xFF,)) + whole[at + 1 :])
     lines = lines_of(path)
     (bad,) = (line for line in lines if isinstance(line, BadLine))
-    assert bad.number == 2 + 200
+    assert bad.number == 0, "nobody knows what lines they were"
     assert bad.reason.startswith("rows 1 to 100 of row group 3 cannot be read: ")
     assert [line.broker for line in lines if isinstance(line, Event)] == [
         f"b{n}" for n in (0, 1, 3, 4) for _ in range(100)

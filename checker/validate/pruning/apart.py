@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
+from routeproof.checker.validate.again import Look
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, report
-from routeproof.checker.validate.obligations import Traffic
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.pruning import noted
 from routeproof.checker.validate.pruning.reported import Judged, table_of, why_not_judged, with_similarity
@@ -18,6 +18,7 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.traces import BadLine
 
 ROWS = "rows"
@@ -30,6 +31,7 @@ def report_with_similarity(
     found: Sequence[Found],
     rejections: list[Rejection],
     bad: Sequence[BadLine],
+    look: Look,
     traffic: Mapping[str, Traffic | None],
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. The file is written where metrics are asked for."""
@@ -49,7 +51,7 @@ def report_with_similarity(
                 if table is not None:
                     table.write(shares)
             more += foremost(mine)
-    return with_similarity(report(setting, found, rejections + more, bad), Judged.of(tally, left_out))
+    return with_similarity(report(setting, found, rejections + more, bad, look), Judged.of(tally, left_out))
 
 
 def _of_run(

@@ -9,7 +9,7 @@ from attrs import frozen
 from msgspec import UNSET
 
 from routeproof.checker.validate.meant import Meant
-from routeproof.checker.validate.said import Said, said_by_model
+from routeproof.checker.validate.said import Said, said_by_model, said_in_trace
 from routeproof.model.messages import Cut, Publish, Unsubscribe
 from routeproof.traces import TraceMessage
 from routeproof.traces.cuts import cuts_of
@@ -66,6 +66,13 @@ def _digest(base: int, *more: object) -> int:
     hashed = blake2b(base.to_bytes(8, "big", signed=True), digest_size=8)
     hashed.update(repr(more).encode("utf-8", "surrogatepass"))
     return int.from_bytes(hashed.digest(), "big", signed=True)
+
+
+def told_in_trace(message: TraceMessage) -> Told:
+    """What a trace's message says; `TraceError` where its filter or event cannot be read."""
+    said = said_in_trace(message)
+    cuts = None if message.cuts is UNSET else cuts_of(message.cuts)
+    return Told(said.kind, said.about, said.event, message.distance or 0, message.count or 0, cuts)
 
 
 def told_by_model(message: Hashable) -> Said:

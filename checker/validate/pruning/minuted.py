@@ -10,7 +10,7 @@ from routeproof.checker.validate.pruning.meant import SIGNALS, Cuts, MeantHere
 from routeproof.checker.validate.pruning.noted import At, Decided, Made, Notebook, Noted, Toward
 from routeproof.model.overlay import Node
 
-Sends = Sequence[tuple[Node, Meant, int]]
+Sends = Sequence[tuple[Node, Meant, int, int]]
 
 
 def minute(notebook: Notebook, told: MeantHere, sender: str, at: At, minutes: Minutes, sends: Sends | None) -> None:
@@ -37,7 +37,7 @@ def _list_sent(sends: Sends, neighbour: Node, subscription: str) -> dict[str, tu
     """The distances with which a withdrawal went on to a neighbour; none where it did not. A full one is another: it
     removes what was retained (PRN-12)."""
     cuts: Cuts = ()
-    for to, meant, _ in sends:
+    for to, meant, _, _ in sends:
         if to == neighbour and meant.kind == "unsubscribe" and isinstance(meant, MeantHere):
             named = {item.of or item.id for item in meant.items}
             cuts = meant.cuts or () if subscription in named else cuts

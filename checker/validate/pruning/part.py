@@ -25,7 +25,6 @@ class PruningPart(Part):
         return self._pruning
 
     def look(self, event: Event) -> bool:
-        self._pruning.clock = -1 if event.time is None else event.time
         return super().look(event) or self._pruning.notebook.is_full
 
     def noted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from routeproof.checker.validate.blame import FLOODED, blame
 from routeproof.checker.validate.meant import Meant, Unreadable, model_message
+from routeproof.checker.validate.parting import Difference, part
 from routeproof.checker.validate.pruning.judge import JudgingPruning, Minutes
 from routeproof.checker.validate.pruning.meant import SIGNALS, MeantHere, Told, told_by_model
 from routeproof.checker.validate.pruning.minuted import minute
@@ -62,8 +63,6 @@ class PruningReplay(BrokerReplay):
         self.notebook = Notebook(broker)
         self.offset = 0
         """What is added to how many events came before one, where that is set aside."""
-        self.clock = -1
-        """The time of the event that comes next."""
         self._at = At(0, 0, -1)
         """The step that is under way."""
 
@@ -100,7 +99,7 @@ class PruningReplay(BrokerReplay):
         except (Unreadable, FilterError) as error:
             self._reject(seq, "TRC-6", "a message that can be handled", str(error))
             return
-        self._told, self._sender, self._begun = meant, sender, seq
+        self._told, self._sender, self._begun, self._time = meant, sender, seq, self.clock
 
     def _message(self, meant: MeantHere, sender: Node) -> Message | Signal | None:
         """None where nobody needs to handle it: it withdraws what is not known (RTE-8)."""
@@ -149,32 +148,24 @@ class PruningReplay(BrokerReplay):
     def _publication_sends(self, told: Meant) -> Sends:
         return self._wanted
 
-    def _compare_deliveries(self, told: Meant, answer: Sends) -> None:
+    def _compare_deliveries(self, told: Meant, answer: Sends) -> Difference | None:
         assert isinstance(told, MeantHere)
-        super()._compare_deliveries(told.base, answer)  # a delivery has no header
+        return super()._compare_deliveries(told.base, answer)  # a delivery has no header
 
-    def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> None:
+    def _compare_sends(self, told: Meant, answer: Sends, neighbour: Node) -> Difference | None:
         wanted = [told_by_model(m) for n, m in answer if n == neighbour]
-        seen = [(meant.said, seq) for n, meant, seq in self._sends if n == neighbour]
-        found = self._first_difference(wanted, seen) if [said for said, _ in seen] != wanted else None
+        seen = [(meant.said, (seq, line)) for n, meant, seq, line in self._sends if n == neighbour]
+        found = part(self.setting.level, wanted, seen) if [said for said, _ in seen] != wanted else None
         if found is None:
-            return
-        at, missing, extra, early = found
-        there = self.setting.name_of(neighbour)
+            return None
+        missing, extra = found.missing, found.extra
         if missing is None and extra is not None:  # it may be another one of these, with something changed
             missing = next((said for said in wanted if (said.kind, said.about) == (extra.kind, extra.about)), None)
         elif extra is None and missing is not None:
             about = missing.kind, missing.about
             extra = next((said for said, _ in seen if (said.kind, said.about) == about), None)
-        if early:
-            self._reject(at, "COV-8", f"additions to {there} before withdrawals", f"{extra} to {there}")
-            return
-        self._reject(
-            at or self._begun,
-            self._blame(told, missing, extra),
-            f"{missing} to {there}" if missing is not None else f"nothing more to {there}",
-            f"{extra} to {there}" if extra is not None else "nothing",
-        )
+        found = evolve(found, missing=missing, extra=extra)
+        return self._difference(found, "COV-8" if found.early else self._blame(told, missing, extra), neighbour)
 
     def _blame(self, told: Meant, wanted: Said | None, seen: Said | None) -> str:
         """The rule behind the first difference; where it has nothing to do with pruning, the core's."""

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import asdict, field, fields, frozen
 
-from routeproof.checker.validate.conclude import SEEN_BY_CLIENTS
 from routeproof.checker.validate.metrics.asked import Measured, plain
+from routeproof.checker.validate.order import SEEN_BY_CLIENTS
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.pruning.shares import WHOLE, Share, Tally
 from routeproof.checker.validate.rejection import Rejection

@@ -167,6 +167,7 @@ class Shares:
             f"what counts for {subscription} at a broker counts at the next one toward {advertisement}",
             f"of {pair.came} publications others match {shown} on the way",
             at.before,
+            time=at.time,
         )
 
     # -- decisions -----------------------------------------------------------------------------------------------------
@@ -258,7 +259,7 @@ class Shares:
         return 100 * _near(rows, mu - 1) > least * len(rows)
 
     def _rejection(self, broker: str, at: At, rule: str, wanted: str, seen: str) -> Rejection:
-        return Rejection(self._run, broker, at.seq, rule, wanted, seen, at.before)
+        return Rejection(self._run, broker, at.seq, rule, wanted, seen, at.before, time=at.time)
 
     # -- the artefact --------------------------------------------------------------------------------------------------
 

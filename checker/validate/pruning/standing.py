@@ -15,10 +15,11 @@ from attrs import define, frozen
 from msgspec import Raw
 
 from routeproof.checker.validate.clients import Operation
-from routeproof.checker.validate.obligations import EVERY, Traffic
+from routeproof.checker.validate.obligations import EVERY
 from routeproof.checker.validate.pruning.noted import OfSignals
 from routeproof.checker.validate.replica.register import Register
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event, Filter, dialect
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Node

@@ -142,6 +142,7 @@ class Ways:
             f"{noted.id} noted for {noted.subscription} with {wanted} hops of {last} and a count {counted}",
             f"{noted.distance} hops and a count of {noted.joins}",
             noted.at.before,
+            time=noted.at.time,
         )
 
     def path(self, begin: Node, end: Node) -> tuple[Node, ...]:

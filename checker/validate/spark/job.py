@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 from msgspec import msgpack
 
+from routeproof.checker.validate.again import Met, Where
 from routeproof.checker.validate.ahead import MOST, Announced
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
@@ -23,7 +24,17 @@ from routeproof.checker.validate.quiet import slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan, similar
+from routeproof.checker.validate.spark import (
+    columns,
+    groups,
+    joins,
+    lines,
+    looking,
+    metering,
+    parts,
+    plan,
+    similar,
+)
 from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
 from routeproof.traces import BadLine
@@ -49,6 +60,8 @@ class _Job:
         self._tasks = spark.sparkContext.defaultParallelism
         self._bad: list[BadLine] = []
         self._kept: list[DataFrame] = []
+        self._blocks: DataFrame | None = None
+        """Of lines; None of Parquet."""
         self._lines_before: list[int] = []
         self._operations: dict[bytes, list[bytes]] = {}
         self._contexts: dict[bytes, joins.Context] = {}
@@ -95,7 +108,7 @@ class _Job:
         read = self._frame(rows, "number int, begin long, end long").mapInArrow(
             partial(lines.read_ranges, str(self._path), self._setting), columns.BLOCKS
         )
-        blocks = self._keep(read)
+        blocks = self._blocks = self._keep(read)
         found, foreseen = self._looked_at(blocks)
         assigned = plan.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
@@ -180,12 +193,26 @@ class _Job:
             metering.measure(self._setting, results, brokers, self._tasks)
         self._bad += [line for each in every for line in each.bad]
         if not self._setting.prunes:
-            return report(self._setting, every, rejections, self._bad)
+            return report(self._setting, every, rejections, self._bad, self._look)
         more, judged = similar.similarity(
             self._setting, results, self._contexts, every, rejections, self._tasks, self._keep
         )
         rejections += map(self._counted, more)
-        return with_similarity(report(self._setting, every, rejections, self._bad), judged)
+        return with_similarity(report(self._setting, every, rejections, self._bad, self._look), judged)
+
+    def _look(self, wanted: Collection[Where]) -> Iterator[Met]:
+        """A second look, by all workers."""
+        told = self._spark.sparkContext.broadcast(frozenset(wanted))
+        if self._blocks is None:
+            asked = self._frame([(n,) for n in range(groups.count(self._path))], "number int")
+            found = asked.mapInArrow(partial(looking.in_groups, str(self._path), self._setting, told), looking.MET)
+        else:
+            blocks = self._blocks.where(f"kind = {columns.LINES}").select("run", "broker", "lines", "data")
+            found = blocks.mapInArrow(partial(looking.in_blocks, self._setting, told), looking.MET)
+        for row in found.collect():
+            each = looking.decode(bytes(row["data"]))
+            yield each._replace(line=self._line(each.line))
+        told.unpersist()
 
     def _placed(self, found: Found) -> Found:
         """With the numbers that lines have in the file."""

@@ -12,7 +12,7 @@ from attrs import frozen
 from routeproof.checker.validate.clients import Operation, block_of
 from routeproof.checker.validate.conclude import foremost
 from routeproof.checker.validate.links import Comparison, compare
-from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.obligations import Obligations
 from routeproof.checker.validate.packing import name_of
 from routeproof.checker.validate.quiet import Busy, union
 from routeproof.checker.validate.setting import Setting
@@ -27,6 +27,7 @@ from routeproof.checker.validate.spark.columns import (
     rows_of,
 )
 from routeproof.checker.validate.store import Store
+from routeproof.checker.validate.traffic import Traffic
 from routeproof.checker.validate.wire import encode_rejection
 from routeproof.model.filters import dialect
 from routeproof.traces.meanings import meanings_of
@@ -116,7 +117,8 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
 
 
 def obligations_of(run: str, context: Context, setting: Setting) -> Obligations:
-    return Obligations(run, operations_of(context), meanings_of(dialect(setting.dialect)), context.traffic())
+    meanings = meanings_of(dialect(setting.dialect))
+    return Obligations(run, operations_of(context), meanings, context.traffic(), shared_clock=setting.shared_clock)
 
 
 def operations_of(context: Context) -> list[Operation]:

@@ -119,8 +119,8 @@ def ranges(path: Path, most: int, cores: int) -> list[Range]:
 
 
 def line_number(number: int, lines_in: Callable[[int], int]) -> int:
-    """Its place in the file; `lines_in` counts those in the ranges before."""
-    return 0 if number == 0 else lines_in(number >> NUMBER_BITS) + (number & ((1 << NUMBER_BITS) - 1))
+    """Its place in the file, if it has one; `lines_in` counts those in the ranges before."""
+    return number if number <= 0 else lines_in(number >> NUMBER_BITS) + (number & ((1 << NUMBER_BITS) - 1))
 
 
 def read_ranges(path: str, setting: Setting, found: Iterator[Batch]) -> Iterator[Batch]:

@@ -62,7 +62,7 @@ def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
     for number, mine in groupby(blocks, lambda block: block["part"]):
         part: Part | None = None
         for block in mine:
-            read = _numbered(block, how)
+            read = numbered(block, how, first_only=block["role"] == CLOSES)
             if part is None:
                 broker = name_of(block["run"]), name_of(block["broker"])
                 start = read.pop(0) if block["role"] == BEGINS else None
@@ -79,11 +79,11 @@ def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
         yield from _finished(part, number)
 
 
-def _numbered(block: dict[str, Any], how: Dialect) -> list[Event | BadLine]:
-    """Its lines as they stood in the file; of a block that closes a part only the first."""
+def numbered(block: dict[str, Any], how: Dialect, *, first_only: bool = False) -> list[Event | BadLine]:
+    """A block's lines as they stood in the file."""
     numbers = np.frombuffer(block["lines"], np.int64).tolist()
     data = unsqueezed(block["data"])
-    if block["role"] == CLOSES:
+    if first_only:
         data = data.partition(b"\n")[0]
     found = read_block(data, 0, how)
     for at, line in enumerate(found):

@@ -108,6 +108,41 @@ def test_an_outcome_agrees_with_itself() -> None:
     assert 0 <= e.in_vain < e.publications
 
 
+def test_delays_before_are_of_some_of_what_was_delivered_before() -> None:
+    """Of every sixteenth, and not of what comes when the first withdrawal has been issued."""
+    before = [(3 + n, 3, publication(n, x=2)) for n in range(1, 33)]
+    seen = played(*BEFORE[:-1], *before, (35, 1, Unsubscribe(ROOT)), (40, 3, publication(48, x=2)))
+    assert list(seen.at_rest) == [3 * SERVICE + 2 * LATENCY] * 2, "to two subscriptions, of the sixteenth"
+
+
+def test_what_withdrawals_add_does_not_hang_on_how_long_it_is_watched() -> None:
+    recipe = Controlled().scaled(0.01)
+    short, long = (Simulation("x", evolve(recipe, watch_ms=watch), "active", 1).run() for watch in (30_000, 90_000))
+    assert short.delays is not None
+    assert long.delays is not None
+    assert 29 < short.until < 32
+    assert 89 < long.until < 92
+    assert long.delays.mean < 0.9 * short.delays.mean, "more of rest in it"
+    assert short.added is not None
+    assert long.added == pytest.approx(short.added, rel=0.1)
+    assert short.mean_over(long.until) == pytest.approx(long.delays.mean, rel=0.05)
+    assert long.mean_over(short.until) is None, "it is not known what came when"
+
+
+def test_when_queues_are_short_again() -> None:
+    """At the first sample at which they are, and stay so."""
+    outcome = Simulation("x", Controlled().scaled(0.001), "active", 1).run()
+    times = [float(n) for n in range(6)]
+    for queues, settled in [
+        ((0, 101, 300, 100, 5, 0), 3.0),
+        ((0, 100, 3, 100, 5, 0), 0.0),
+        ((0, 0, 0, 0, 0, 101), None),
+    ]:
+        seen = evolve(outcome, queue_over_time=list(zip(times, map(float, queues), strict=True)))
+        assert seen.settled == settled
+        assert (seen.added is None) == (settled is None), "it is not over"
+
+
 def test_a_price_is_what_it_costs() -> None:
     recipe = Controlled().scaled(0.001)
     cheap, dear = (Simulation("x", recipe, "active", 1, subscription=price).run() for price in (0, SECOND // 10))

@@ -73,6 +73,38 @@ def test_headers_that_cannot_be_used(
         assert err.count("\n") == 1
 
 
+def test_whose_header_it_is(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of several traces, the one that is wrong is named."""
+    header, *lines = good.read_text().splitlines(keepends=True)
+    odd = good.with_name("odd.jsonl")
+    for change in ({"clock": 17}, {"protocol": "gossip"}, {"policy": "eager"}, {"overlay": [["b1", "b1"]]}):
+        odd.write_text(json.dumps({**json.loads(header), **change}) + "\n" + "".join(lines))
+        assert main(["validate", str(good), str(odd)]) == 2
+        err = capsys.readouterr().err
+        assert f"{odd}: " in err
+        assert err.count("\n") == 1
+
+
+def test_people_are_shown_some_of_many(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header, *lines = good.read_text().splitlines(keepends=True)
+    event = json.loads(lines[0])
+    many = [json.dumps({**event, "broker": f"x{n}"}) + "\n" for n in range(57)]
+    good.write_text(header + "".join(many))
+    assert main(["validate", str(good)]) == 1
+    out = capsys.readouterr().out
+    assert out.count("wanted") == 20
+    assert "and 37 more; --json has all" in out
+    assert out.index("broker x2,") < out.index("broker x10,")
+    assert main(["validate", str(good), "--json", "-"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["reports"][0]["rejections"]) == 57
+
+
+def test_a_trace_without_events(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good.write_text(good.read_text().splitlines(keepends=True)[0])
+    assert main(["validate", str(good)]) == 3
+    assert "not judged: anything, since there is no event that can be read" in capsys.readouterr().out
+
+
 def test_mistyped(capsys: pytest.CaptureFixture[str], good: Path) -> None:
     assert main(["validate", str(good), "--level", "exat"]) == 2
     assert "exact" in capsys.readouterr().err

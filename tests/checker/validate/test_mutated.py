@@ -14,8 +14,9 @@ import pytest
 import zstandard
 
 from routeproof.checker.errors import UsageError
-from routeproof.checker.validate import validate
+from routeproof.checker.validate import Level, validate
 from routeproof.traces import Event, TraceError, open_trace, to_parquet
+from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import rows_of, write
 
 FILES = {"jsonl": 6000, "gzip": 1000, "zstd": 1000, "parquet": 2000}
@@ -113,6 +114,61 @@ def told(path: Path) -> dict[str, list[tuple[object, ...]]]:
                     )
                 found.setdefault(e.broker, []).append((e.event, peer, about))
     return found
+
+
+SPOILT = (
+    "a delivery missing",
+    "a delivery twice",
+    "a delivery to somebody else",
+    "a forwarded publication lost",
+    "a publication received twice",
+    "a filter altered when sent",
+    "an event altered when received",
+    "an id altered when sent",
+)
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_mutated_files_of_spoilt_traces(name: str, tmp_path: Path) -> None:
+    """Accepted only where the mutation took away what was wrong."""
+    rows = rows_of("star4", "active", seed=1)
+    good = told(write(rows, tmp_path / "good.jsonl"))
+    assert CORRUPTIONS[name].spoil(rows) is not None
+    spoilt, rng, verdicts = write(rows, tmp_path / "spoilt.jsonl").read_bytes(), random.Random(name), Counter[str]()
+    path = tmp_path / "mutated"
+    for _ in range(250):
+        path.write_bytes(rng.choice((flip, retype))(spoilt, rng))
+        try:
+            report = validate(path)
+        except UsageError:
+            continue
+        verdicts[report.verdict] += 1
+        if report.verdict == "accepted":
+            assert_prefix(told(path), good)
+    assert set(verdicts) >= {"unknown", "rejected"}, verdicts
+
+
+@pytest.mark.parametrize("name", SPOILT)
+@pytest.mark.parametrize("level", ["exact", "observable"])
+def test_what_comes_later_does_not_excuse_it(name: str, level: Level, tmp_path: Path) -> None:
+    """Once the beginning of a trace is rejected whatever a bad line after it may have been, nothing that is done to the
+    rest changes that."""
+    rows = rows_of("star4", "active", seed=1)
+    assert CORRUPTIONS[name].spoil(rows) is not None
+    lines = write(rows, tmp_path / "spoilt.jsonl").read_bytes().splitlines(keepends=True)
+    path, rng = tmp_path / "mutated", random.Random(name)
+
+    def verdict(data: bytes) -> str:
+        path.write_bytes(data)
+        return validate(path, level).verdict
+
+    by_prefix = [verdict(b"".join(lines[:end]) + b"{ not json\n") for end in range(1, len(lines) + 1)]
+    certain = by_prefix.index("rejected") if "rejected" in by_prefix else len(lines)
+    assert set(by_prefix[:certain]) <= {"unknown"}
+    assert set(by_prefix[certain:]) <= {"rejected"}
+    head, tail = b"".join(lines[: certain + 1]), b"".join(lines[certain + 1 :])
+    for _ in range(60 if tail else 0):
+        assert verdict(head + rng.choice((flip, retype))(tail, rng)) == "rejected"
 
 
 @pytest.mark.parametrize("form", FILES)

@@ -1,11 +1,14 @@
 """What clients can see of a run: judged from the trace alone, it is what the model's ghosts say of the same run."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from routeproof.checker.validate import Report
 from routeproof.model.routing_mutants import MUTANTS
+from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import POLICIES, Row, judged, rows_of, walk
 
 SEEN = {"NoLostDelivery": "TRC-7", "NoDuplicate": "TRC-8", "Precise": "TRC-9"}
@@ -93,3 +96,127 @@ def test_links_are_not_what_clients_see(tmp_path: Path) -> None:
     report = judged(rows, tmp_path, "observable")
     assert (report.verdict, report.rejections) == ("unknown", ())
     assert "not what was sent" in report.unjudged[0]
+
+
+# -- names do not matter -----------------------------------------------------------------------------------------------
+
+
+def renamed(rows: list[Row], names: Mapping[str, str]) -> list[Row]:
+    header = {**rows[0], "overlay": [[names[near], names[far]] for near, far in rows[0]["overlay"]]}
+    return [
+        header,
+        *({**r, "broker": names[r["broker"]], "peer": names.get(p := r.get("peer", ""), p)} for r in rows[1:]),
+    ]
+
+
+def told(report: Report, names: Mapping[str, str]) -> tuple[object, ...]:
+    """A report as it would be with other names; but for the order of what has one time."""
+    found = [(names[r.broker], r.seq, r.rule, r.accepted) for r in (*report.rejections, *report.doubtful)]
+    return report.verdict, report.unjudged, sorted(found)
+
+
+@pytest.mark.parametrize("name", ["nothing", *CORRUPTIONS])
+def test_how_brokers_are_called_does_not_matter(name: str, tmp_path: Path) -> None:
+    """A good trace and a spoilt one, with names in the opposite order."""
+    for instance, seed in (("star4", 1), ("line4", 0)):
+        rows = rows_of(instance, "active", seed)
+        if name != "nothing" and CORRUPTIONS[name].spoil(rows) is None:
+            continue
+        brokers = ["b1", "b2", "b3", "b4", "b99"]
+        there = dict(zip(brokers, reversed(brokers), strict=True))
+        here = {broker: broker for broker in brokers}
+        other = judged(renamed(rows, there), tmp_path, "observable")
+        assert told(judged(rows, tmp_path, "observable"), there) == told(other, here)
+
+
+CLIENTS = {
+    "advertise": ("client", {"kind": "advertise", "id": "a", "filter": []}),
+    "subscribe": ("client", {"kind": "subscribe", "id": "s", "filter": []}),
+    "withdraw": ("client", {"kind": "unsubscribe", "id": "s"}),
+    "publish": ("client", {"kind": "publish", "id": "p", "of": "a", "attributes": {"x": 1}}),
+    "again": ("client", {"kind": "publish", "id": "q", "of": "a", "attributes": {"x": 1}}),
+    "deliver": ("deliver", {"kind": "publish", "id": "p", "to": "s"}),
+    "deliver-again": ("deliver", {"kind": "publish", "id": "q", "to": "s"}),
+}
+
+
+def clients(*said: str) -> list[Row]:
+    """A black box: what clients did, each as what, at which broker and when."""
+    rows: list[Row] = [
+        {
+            "routeproof": 1,
+            "run": "r",
+            "protocol": "routing",
+            "policy": "active",
+            "overlay": [["b1", "b2"]],
+            "observes": ["client", "deliver"],
+            "clock": "shared",
+            "settles": 1,
+        }
+    ]
+    for each in said:
+        what, broker, time = each.split()
+        event, message = CLIENTS[what]
+        seq = sum(row.get("broker") == broker for row in rows)
+        rows.append({"broker": broker, "seq": seq, "event": event, "peer": "c", "time": int(time), "message": message})
+    return rows
+
+
+@pytest.mark.parametrize(("old", "new"), [("b1", "b2"), ("b2", "b1")])
+@pytest.mark.parametrize("publisher", ["b1", "b2"])
+def test_who_moves_is_owed_at_the_new_place(old: str, new: str, publisher: str, tmp_path: Path) -> None:
+    rows = clients(
+        f"advertise {publisher} 1",
+        f"subscribe {old} 100",
+        f"withdraw {old} 200",
+        f"subscribe {new} 300",
+        f"publish {publisher} 1000",
+        f"again {publisher} 5000",
+        f"deliver-again {new} 5001",
+        f"withdraw {new} 9000",
+    )
+    report = judged(rows, tmp_path, "observable")
+    assert [(r.broker, r.rule, r.wanted) for r in report.rejections] == [(publisher, "TRC-7", "p delivered to s")]
+
+
+@pytest.mark.parametrize(("old", "new"), [("b1", "b2"), ("b2", "b1")])
+def test_of_two_things_at_one_moment_nobody_knows_the_first(old: str, new: str, tmp_path: Path) -> None:
+    rows = clients(
+        "advertise b1 1", f"subscribe {old} 10", f"withdraw {old} 20", f"subscribe {new} 20", "publish b1 50"
+    )
+    rows += clients("advertise b1 1", "again b1 90")[2:]
+    rows[-1]["seq"] = 9
+    assert judged(rows, tmp_path, "observable").verdict == "accepted"
+    rows = clients(
+        "advertise b1 1", f"subscribe {old} 10", f"withdraw {old} 20", f"subscribe {new} 21", "publish b1 50"
+    )
+    rows += clients("advertise b1 1", "again b1 90")[2:]
+    rows[-1]["seq"] = 9
+    assert {r.rule for r in judged(rows, tmp_path, "observable").rejections} == {"TRC-7"}
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("advertise subscribe publish deliver", None),
+        ("advertise publish deliver subscribe", "nothing for s"),
+        ("advertise subscribe deliver publish", "a publication that was made before"),
+        ("advertise subscribe withdraw publish deliver", None),
+    ],
+)
+def test_nothing_comes_before_it_was_asked_for(said: str, wanted: str | None, tmp_path: Path) -> None:
+    """At one broker its own order tells. After a withdrawal something may have been on its way to the client."""
+    rows = clients(*(f"{each} b1 {1000 * at}" for at, each in enumerate(said.split(), 1)))
+    for to_client in (False, True):
+        if to_client:
+            for row in rows[1:]:
+                row["message"] = {key: value for key, value in row["message"].items() if key != "to"}
+        found = judged(rows, tmp_path, "observable").rejections
+        assert [
+            (r.rule, r.wanted.replace("c", "s") if to_client and wanted == "nothing for s" else r.wanted) for r in found
+        ] == ([] if wanted is None else [("TRC-9", wanted)])
+
+
+def test_a_broker_delivers_to_its_own_clients(tmp_path: Path) -> None:
+    rows = clients("advertise b1 1", "subscribe b1 10", "publish b1 1000", "deliver b2 1001")
+    assert [(r.broker, r.rule) for r in judged(rows, tmp_path, "observable").rejections] == [("b2", "TRC-9")]

@@ -30,36 +30,91 @@ def spark() -> "Iterator[SparkSession]":
         yield one
 
 
+Spoilt = dict[tuple[str, str], tuple[Path, dict[str, tuple[str, Place]]]]
+
+WORLDS = (("star4", "active"), ("star4", "none"), ("star4", "lazy"), ("star4", "packing"), ("quotes3", "active"))
+
+
 @pytest.fixture(scope="module")
-def spoilt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tuple[str, Place]]]:
-    """Every corruption in runs of its own, in one file; and where each must show."""
-    rows, places = [rows_of("star4", "active")[0]], dict[str, tuple[str, Place]]()
-    for name, corruption in CORRUPTIONS.items():
-        for seed in range(3):
-            mine = rows_of("star4", "active", seed)
-            where = corruption.spoil(mine)
-            if where is not None:
-                run = f"{name} {seed}"
-                places[run] = name, where
-                rows += as_run(mine, run)
-    assert {name for name, _ in places.values()} == set(CORRUPTIONS)
-    return write(rows, tmp_path_factory.mktemp("spoilt") / "all.jsonl"), places
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
+    """By instance and policy, every corruption in runs of its own, in one file; and where each must show."""
+    found: Spoilt = {}
+    for instance, policy in WORLDS:
+        rows, places = [rows_of(instance, policy)[0]], dict[str, tuple[str, Place]]()
+        for name, corruption in CORRUPTIONS.items():
+            for seed in range(3):
+                mine = rows_of(instance, policy, seed)
+                where = corruption.spoil(mine)
+                if where is not None:
+                    run = f"{name} {seed}"
+                    places[run] = name, where
+                    rows += as_run(mine, run)
+        path = write(rows, tmp_path_factory.mktemp("spoilt") / f"{instance}-{policy}.jsonl")
+        found[instance, policy] = path, places
+    assert {name for name, _ in found["star4", "active"][1].values()} == set(CORRUPTIONS)
+    return found
+
+
+@pytest.mark.parametrize("world", WORLDS, ids="-".join)
+@pytest.mark.parametrize("level", ["exact", "equivalent", "observable"])
+def test_every_corruption(level: Level, world: tuple[str, str], spoilt: Spoilt, spark: "SparkSession") -> None:
+    path, places = spoilt[world]
+    _assert_shown(judge(spark, path, setting_of(path, level), ranges=100_000), path, level, places)
 
 
 @pytest.mark.parametrize("level", ["exact", "equivalent", "observable"])
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_every_corruption(
-    level: Level, form: str, spoilt: tuple[Path, dict[str, tuple[str, Place]]], spark: "SparkSession"
-) -> None:
-    path, places = spoilt
-    if form == "parquet":
-        path = path.with_suffix(".parquet")
-        to_parquet(path.with_suffix(".jsonl"), path)
-    report = judge(spark, path, setting_of(path, level), ranges=100_000)
+def test_every_corruption_in_parquet(level: Level, spoilt: Spoilt, spark: "SparkSession") -> None:
+    source, places = spoilt["star4", "active"]
+    path = source.with_suffix(".parquet")
+    to_parquet(source, path)
+    _assert_shown(judge(spark, path, setting_of(path, level)), path, level, places)
+
+
+def _assert_shown(report: Report, path: Path, level: Level, places: dict[str, tuple[str, Place]]) -> None:
     assert report == validate(path, level)
     if level != "observable":
         for run, (name, where) in places.items():
-            assert CORRUPTIONS[name].shows_in(report, run, where), (run, where)
+            CORRUPTIONS[name].assert_shown(report.rejections, run, where, level)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_every_corruption_beside_lines_that_cannot_be_read(form: str, spoilt: Spoilt, spark: "SparkSession") -> None:
+    """What is certain and what is doubtful, and in which order: the same. With a cut last line, and with lines lost in
+    the middle."""
+    source, _ = spoilt["star4", "active"]
+    text = source.read_bytes()
+    lines = text.splitlines(keepends=True)
+    middle = len(lines) // 2
+    for data in (text[:-30], b"".join([*lines[:middle], b"{ not json\n", *lines[middle:]])):
+        path = source.with_name("cut.jsonl")
+        path.write_bytes(data)
+        if form == "parquet":
+            to_parquet(path, path.with_suffix(".parquet"))
+            path = path.with_suffix(".parquet")
+        for level in ("exact", "observable"):
+            expected = validate(path, level)
+            assert len(expected.rejections) > 10
+            assert len(expected.doubtful) > 3
+            found = judge(spark, path, setting_of(path, level), ranges=100_000)
+            assert found == expected
+
+
+def test_a_truncated_file_and_events_of_other_runs(tmp_path: Path, spark: "SparkSession") -> None:
+    rows = rows_of("line4", "active")
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(text[: len(text) * 2 // 3])
+    report = judge(spark, cut, setting_of(cut, "exact"))
+    assert (report.verdict, report.bad_lines, report.rejections) == ("unknown", 1, ())
+    assert report == validate(cut)
+    rows = rows_of("star4", "active", seed=1)
+    for row in rows[len(rows) // 2 :]:
+        row["run"] = "other"
+    mixed = write(rows, tmp_path / "mixed.jsonl")
+    report = judge(spark, mixed, setting_of(mixed, "exact"))
+    assert {r.run for r in report.rejections} == {"other"}
+    assert "TRC-3" in {r.rule for r in report.rejections}
+    assert report == validate(mixed)
 
 
 # -- however it is divided ---------------------------------------------------------------------------------------------

@@ -2,19 +2,29 @@
 and nothing they keep grows without bound."""
 
 import asyncio
+import json
+import socket
 from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from routeproof.impl.simulator import Operation
+from routeproof.impl.tcp.codec import ID_LENGTH
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.frames import Body, frame, framed, read_frame
 from routeproof.impl.tcp.greeting import Greeting, hello
-from routeproof.impl.tcp.setting import Limits
+from routeproof.impl.tcp.peer import Peer
+from routeproof.impl.tcp.process import counts, summary
+from routeproof.impl.tcp.processes import ANSWER_MOST
+from routeproof.impl.tcp.setting import LOOPBACK, Limits
+from routeproof.impl.workloads.workload import Ids
+from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
-from routeproof.model.messages import Publish
+from routeproof.model.messages import Advertise, Publication, Publish, Subscribe
 from routeproof.model.overlay import Overlay
 from routeproof.traces import Event, read_trace
 from tests.impl.tcp.running import (
@@ -161,7 +171,7 @@ def test_a_broker_that_comes_late_is_waited_for(tmp_path: Path) -> None:
 LINE = Overlay.line(3)
 
 
-def test_a_slow_broker_slows_down_those_before_it(tmp_path: Path) -> None:
+def test_a_slow_broker_slows_down_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Broker 3 handles nothing: what broker 1's client has to say soon waits with the client, and the rest where it
     may. Then it wakes up, and everything arrives."""
     limits = Limits(window=4, high_water=8)
@@ -174,7 +184,7 @@ def test_a_slow_broker_slows_down_those_before_it(tmp_path: Path) -> None:
 
             def clients() -> Iterator[Operation]:
                 yield from operations[:7]
-                slow._awake = True  # it believes that it is about to work
+                monkeypatch.setattr(slow, "_work", lambda: None)
                 yield from operations[7:]
 
             driver = Driver(brokers)
@@ -191,6 +201,7 @@ def test_a_slow_broker_slows_down_those_before_it(tmp_path: Path) -> None:
                     assert peer.link.waiting <= 8, "the high-water mark, and what one step may add to it: here one"
             assert driver._under_way() == 64, "the driver issues no more"
             assert sum(driver.operations.values()) < 100
+            monkeypatch.undo()
             slow._awake = False
             slow._wake()
             await playing
@@ -407,17 +418,165 @@ def test_a_newer_connection_takes_the_place_of_an_older(tmp_path: Path) -> None:
     within(run())
 
 
-def test_a_message_that_no_frame_holds_ends_the_broker_and_is_said(tmp_path: Path) -> None:
-    pair = Overlay.line(2)
+# -- messages that no frame holds --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "event",
+    [{"x": "\u00e9" * 1500}, {"x": "y" * 3900}, {"x": '"' * 1900}, {f"x{n}": 1e308 for n in range(200)}],
+    ids=["escapes", "nearly full", "quotes", "numbers"],
+)
+def test_what_grows_on_its_way_goes_in_parts(tmp_path: Path, event: dict[str, object]) -> None:
+    """A client's message fits its frame; what brokers say of it, to each other and to clients, does not."""
+    pair, limits = Overlay.line(2), Limits(frame=4096)
 
     async def run() -> None:
-        async with running(pair, tmp_path, limits=Limits(frame=5000)) as brokers:
-            for node in brokers.nodes.values():
-                node.links[3 - node.setting.node].most = 100
-            async with client(brokers.addresses[1], 1) as (_reader, writer):
-                advertise: Body = {"kind": "advertise", "id": "a" * 100, "filter": []}
-                writer.write(frame({"n": 1, "m": advertise}))
-                await eventually(lambda: brokers.failures)
-            assert str(brokers.failures[0]) == "a message of 140 bytes to b2; a frame holds 100"
+        async with running(pair, tmp_path, limits=limits) as brokers:
+            near, far = client(brokers.addresses[1], 1), client(brokers.addresses[2], 2)
+            async with near as (_, here), far as (reader, there):
+                there.write(frame({"n": 1, "m": {"kind": "advertise", "id": "b", "filter": []}}))
+                here.write(frame({"n": 1, "m": {"kind": "advertise", "id": "a", "filter": []}}))
+                there.write(frame({"n": 2, "m": {"kind": "subscribe", "id": "s" * 200, "filter": []}}))
+                await eventually(lambda: brokers.nodes[1].broker_core.table_size == 1)
+                publish = {"kind": "publish", "id": "p", "of": "a", "attributes": event}
+                here.write(framed(json.dumps({"n": 2, "m": publish}, ensure_ascii=False).encode()))
+                text = ""
+                async with asyncio.timeout(5):
+                    while not text.endswith("}"):
+                        body = await read_frame(reader, limits.frame)
+                        text += str(body.get("part", body.get("rest", "")))
+                assert json.loads(text)["to"] == "s" * 200
+                assert STRICT.event(json.loads(text)["attributes"]) == STRICT.event(event)
+            assert brokers.failures == []
+            assert brokers.lines == []
+
+    within(run())
+    assert accepted(pair, tmp_path)
+
+
+def test_a_packed_message_is_as_long_as_it_must_be(tmp_path: Path) -> None:
+    """COV-7: a late advertisement, and one message with all subscriptions goes over a link that is cut meanwhile."""
+    pair, ids = Overlay.line(2), Ids()
+    said = [(1, Subscribe(ids.subscription([["volume", ">", n], ["symbol", "=", f"S{n}"]]))) for n in range(300)]
+    operations = [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
+    operations.append(Operation(10**10, 2, Advertise(ids.advertisement([]))))
+
+    async def run() -> None:
+        proxy = Proxy(Random(0))
+        async with running(pair, tmp_path, "packing", limits=Limits(frame=4096), route=proxy.route) as brokers:
+            playing = asyncio.create_task(Driver(brokers).play(operations))
+            await eventually(lambda: brokers.nodes[1].links[2].link.sent)
+            await asyncio.sleep(0.001)
+            proxy.cut()
+            await playing
+            assert brokers.failures == []
+            assert brokers.complaints == []
+            assert brokers.nodes[2].broker_core.table_size == 300
+        await proxy.close()
+
+    within(run())
+    assert accepted(pair, tmp_path, "packing")
+    received = [e.message for e in events(tmp_path) if e.event == "receive" and e.message]
+    assert [(each.kind, len(each.items)) for each in received] == [("advertise", 1), ("subscribe-many", 300)]
+
+
+@pytest.mark.parametrize("said", [{"part": "{"}, {"rest": "{}"}])
+def test_a_client_has_one_frame_for_each_message(tmp_path: Path, said: Body) -> None:
+    async def run() -> None:
+        async with running(Overlay.of([]), tmp_path) as brokers:
+            async with client(brokers.addresses[1], 1) as (reader, writer):
+                writer.write(frame({"n": 1, **said}))
+                await ended(reader)
+            await eventually(lambda: brokers.lines)
+            assert "a frame with the keys" in brokers.lines[0]
+
+    within(run())
+
+
+def test_a_client_that_has_more_to_say_than_a_frame_is_told(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with running(Overlay.of([]), tmp_path, limits=Limits(frame=4096)) as brokers:
+            long = Publish(Publication(0, "p", "a", STRICT.event({"x": "y" * 5000})))
+            with pytest.raises(ValueError, match="an operation of 5,058 bytes; a client's message is a frame: 4,096"):
+                await Driver(brokers).play([Operation(0, 1, long)])
+
+    within(run())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"n": 1, "part": ""}],
+        [{"n": 1, "rest": "{}"}],
+        [{"n": 1, "part": 1}],
+        [{"n": 2, "part": "{"}],
+        [{"n": 1, "part": "{"}, {"n": 1, "m": {"kind": "advertise", "id": "a", "filter": []}}],
+        [{"n": 1, "part": "{"}, {"n": 1, "rest": "]"}],
+        [{"n": 1, "part": "["}, {"n": 1, "rest": "]"}],
+        [{"n": 1, "part": "[" * 9000}, {"n": 1, "rest": "]"}],
+    ],
+)
+def test_parts_that_make_no_message_are_refused(tmp_path: Path, said: list[Body]) -> None:
+    """From a neighbour: the connection is closed with one line, and what was kept of the message is gone."""
+
+    async def run() -> None:
+        async with running(Overlay.line(2), tmp_path, route=nowhere) as brokers:
+            async with connected(brokers.addresses[1]) as (reader, writer):
+                writer.write(frame(hello(TOKEN, Greeting(to=1, node=2))) + b"".join(map(frame, said)))
+                await ended(reader)
+            await eventually(lambda: brokers.logs[1])
+            assert len(brokers.logs[1]) == 1
+            assert brokers.failures == []
+            async with connected(brokers.addresses[1]) as (_, writer):
+                advertise: Body = {"kind": "advertise", "id": "a", "filter": []}
+                writer.write(frame(hello(TOKEN, Greeting(to=1, node=2))) + frame({"n": 1, "m": advertise}))
+                await eventually(lambda: brokers.nodes[1].steps)
+
+    def nowhere(_near: int, _far: int, _address: tuple[str, int]) -> tuple[str, int]:
+        """The real neighbour does not get there."""
+        with closing(socket.create_server((LOOPBACK, 0))) as listening:
+            here: tuple[str, int] = listening.getsockname()
+            return here
+
+    within(run())
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def test_those_who_say_nothing_cost_no_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step is as dear with 200 silent clients as with none: nobody asks whether they would be blocked, or flushes
+    what they have not."""
+    asked: list[str] = []
+    flush = Peer.flush
+
+    def counted(peer: Peer[Any]) -> None:
+        asked.append(peer.name)
+        flush(peer)
+
+    monkeypatch.setattr(Peer, "flush", counted)
+
+    async def run() -> None:
+        async with running(Overlay.of([]), tmp_path) as brokers, AsyncExitStack() as stack:
+            for n in range(200):
+                await stack.enter_async_context(client(brokers.addresses[1], 1, f"silent {n}"))
+            asked.clear()
+            await Driver(brokers).play(flood(Overlay.of([]), 100))
+            assert "client silent 0" not in asked
+            assert len(asked) > 10
+            assert not brokers.nodes[1]._turns
+
+    within(run())
+
+
+def test_an_answer_holds_all_clients_that_there_may_be(tmp_path: Path) -> None:
+    """With the longest names: whoever has the token chooses them, and the run is not to end of it."""
+
+    async def run() -> None:
+        async with running(Overlay.of([]), tmp_path) as brokers:
+            node = brokers.nodes[1]
+            for n in range(node.setting.limits.clients):
+                node._client(chr(0x1F600 + n) * ID_LENGTH)
+            assert len(frame({**counts(node), **summary(node)})) <= ANSWER_MOST
 
     within(run())

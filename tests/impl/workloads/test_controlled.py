@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 
 import pytest
+from attrs import evolve
 
 from routeproof.impl.costs import MILLISECOND
 from routeproof.impl.simulator import Operation
@@ -61,6 +62,38 @@ def test_publications_come_at_their_interval_and_match_a_few() -> None:
     ]
     assert sum(matched) / len(matched) == pytest.approx(1 + recipe.matching, rel=0.1)
     assert {b for b, _ in published(operations)} == set(core_chain(49, 15).publishers)
+
+
+def test_families_by_zipf_are_as_many_and_as_large_on_average() -> None:
+    one_size = Controlled().scaled(0.05)
+    zipf = evolve(one_size, sizes=1.0)
+    sizes = zipf.sizes_of_families
+    assert (len(sizes), sum(sizes)) == (one_size.families, sum(one_size.sizes_of_families))
+    assert sizes[0] / sizes[1] == pytest.approx(2, rel=0.02)
+    assert sizes[0] / sizes[-1] == pytest.approx(len(sizes), rel=0.05)
+    drawn = families(list(zipf.workload(0).operations()))
+    assert [len(drawn[f"family-{n}"]) - 1 for n in (1, 2, len(sizes))] == [sizes[0], sizes[1], sizes[-1]]
+
+
+@pytest.mark.parametrize("alike", ["number", "share"])
+def test_what_is_alike_in_families_of_all_sizes(alike: str) -> None:
+    """The number that matches, or the share; also of what was scaled."""
+    full = evolve(Controlled(), alike=alike, matching=20.0, sizes=1.0)
+    recipe = full.scaled(0.05)
+    assert recipe.covered < full.covered
+    operations = list(recipe.workload(0).operations())
+    found = families(operations)
+    matched: dict[str, list[int]] = {}
+    for _, publication in islice(published(operations), 1_500):
+        event = publication.event
+        assert not isinstance(event, int)
+        family = str(dict(event.pairs)["class"])
+        matched.setdefault(family, []).append(sum(s.filter.matches(event) for s in found[family]) - 1)
+    for family in (f"family-{n}" for n in (1, 4, recipe.families)):
+        mean = sum(matched[family]) / len(matched[family])
+        covered = len(found[family]) - 1
+        expected = full.matching if alike == "number" else full.matching * covered / full.covered
+        assert mean == pytest.approx(expected, rel=0.15), (family, covered)
 
 
 def test_homes_are_uniform_over_the_other_edges() -> None:
