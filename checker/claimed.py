@@ -1,13 +1,20 @@
-"""Claims of papers that fail: do the counterexamples that ship still show it?"""
+"""Claims of papers that fail: do the counterexamples that ship still show it, and do the repairs mend them?"""
 
 from __future__ import annotations
 
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 
+from attrs import evolve
+
 from routeproof.checker.errors import UsageError
+from routeproof.checker.explore import explore
 from routeproof.checker.outcome import Failure
 from routeproof.checker.replay import replay_file
+from routeproof.checker.verdict import Finding
+from routeproof.model.protocols import world as world_of
+from routeproof.model.world import World
+from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS, Claim
 from routeproof.spec.properties import PROPERTIES
 
@@ -15,7 +22,7 @@ CORPUS = files("routeproof.traces").joinpath("corpus")
 
 
 def unshown(corpus: Traversable = CORPUS) -> list[Failure]:
-    """A failure for each claim that is said to fail and whose trace does not show it any more."""
+    """A failure for each claim that is said to fail and whose trace does not show it any more, or is not mended."""
     broken = ((claim, _why(claim, corpus.joinpath(claim.trace))) for claim in CLAIMS.values() if claim.trace)
     return [Failure(claim.id, f"{claim.trace}: {why}") for claim, why in broken if why]
 
@@ -30,4 +37,23 @@ def _why(claim: Claim, trace: Traversable) -> str:
         return str(error)
     if replayed.counterexample.property != PROPERTIES[claim.property]:
         return f"is a counterexample to something else than {claim.property}"
-    return "" if replayed.difference is None else f"is no counterexample any more: {replayed.difference}"
+    if replayed.difference is not None:
+        return f"is no counterexample any more: {replayed.difference}"
+    mended = repaired(claim, replayed.counterexample.world)
+    return f"is not mended by its repair: {mended.property} fails" if mended and mended.failed else ""
+
+
+def repaired(claim: Claim, broken: World) -> Finding | None:
+    """What comes out for the counterexample's own clients where the claim is repaired; None where it is not."""
+    repair = claim.repair
+    if repair is None or not (repair.holds or repair.readings or repair.policy):
+        return None
+    asked = PROPERTIES[CLAIMS[repair.holds].property if repair.holds else claim.property]
+    return explore(variant(broken, repair), properties=[asked]).findings[asked.id]
+
+
+def variant(broken: World, repair: Repair) -> World:
+    """The same clients, under what the repair changes."""
+    policy = repair.policy or broken.policy
+    readings = tuple({**dict(broken.instance.readings), **repair.readings}.items())
+    return world_of(evolve(broken.instance, readings=readings, policies=(policy,)), policy)

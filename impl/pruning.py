@@ -84,6 +84,8 @@ class PruningBroker(Broker):
 
     def _advertise(self, sender: Node, advertisement: Advertisement, message: Advertise, out: Outbox) -> None:
         self._sources.setdefault(advertisement.id, {}).setdefault(advertisement, sender)
+        if self.parameters.newcomers == "withdraw" and sender != LOCAL and advertisement not in self._advs:
+            self._candidates[sender].make_way(profile_of(advertisement.filter))
         super()._advertise(sender, advertisement, message, out)
 
     def _unadvertise(self, sender: Node, advertisement: Advertisement, message: Unadvertise, out: Outbox) -> None:

@@ -54,6 +54,11 @@ class Pool(Candidates):
         self.unsubscribe(entry)
         self._covering.forget(group)
 
+    def make_way(self, newcomer: Profile) -> None:
+        """PRN-16: what a new advertisement of U would draw, though it was never weighed against it, leaves."""
+        for entry in [each for each in self._retained.values() if newcomer.overlaps(each.profile)]:
+            self.unsubscribe(entry)
+
     def _join(self, entry: Entry, advertised: Profile) -> None:
         super()._join(entry, advertised)
         if self._below is not None:

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable
 from attrs import evolve
 
 from routeproof.model.messages import (
+    Advertisement,
     Congest,
     Cut,
     Publication,
@@ -149,6 +150,20 @@ class Pruning(Statistics):
         return [m for m in said if not (isinstance(m, Subscribe) and m.subscription in held_back)]
 
     # -- what is retained ----------------------------------------------------------------------------------------------
+
+    def on_advertise(self, step: Step, a: Advertisement, sender: Node) -> None:
+        if self.parameters.newcomers == "withdraw" and step.tables.adv_from(a) is None:
+            self.make_way(step, a, sender)
+        super().on_advertise(step, a, sender)
+
+    def make_way(self, step: Step, a: Advertisement, neighbour: Node) -> None:
+        """PRN-16: what is retained there was never weighed against this one."""
+        tables = pruned(step.tables)
+        retained = tables.retained_for(neighbour)
+        kept = tuple(s for s in retained if not a.filter.overlaps(s.filter))
+        if kept != retained:
+            step.rules.add("PRN-16")
+            step.tables = tables.with_retained(neighbour, kept)
 
     def retain(self, step: Step, s: Subscription, neighbour: Node) -> None:
         """PRN-4: the withdrawal ends here, and the neighbour is told nothing."""

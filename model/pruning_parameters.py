@@ -31,6 +31,7 @@ class PruningParameters:
     base: Literal["active", "lazy"] = "active"
     remembers: bool = True
     collects: bool = False
+    newcomers: Literal["keep", "withdraw"] = "keep"
     overtakes: bool = False
     identity: Literal["issue", "id"] = "issue"
 

@@ -16,6 +16,7 @@ WORDS = {
     "counts": ("elsewhere", "all"),
     "sends": ("all", "listed"),
     "base": ("active", "lazy"),
+    "newcomers": ("keep", "withdraw"),
     "identity": ("issue", "id"),
 }
 SWITCHES = ("inclusive", "remembers", "collects", "overtakes")

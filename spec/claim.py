@@ -1,13 +1,28 @@
-"""What a claim is: what a paper says, what it was read to mean, and what came out."""
+"""What a claim is: what a paper says, what it was read to mean, what came out, and what mends it where it breaks."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 Verdict = Literal["holds", "fails", "holds with hypotheses", "comes out", "comes out in part", "does not come out"]
 """Of a predicate, or of figures."""
+
+
+@frozen
+class Repair:
+    """What holds where a claim fails; `about` says why, or why nothing is specified that would.
+
+    `readings` of `[pruning]`, or a `policy`, are the variant of the protocol under which the counterexample's clients
+    keep the property. `holds` is the claim that says so, of instances that ship; where the protocol stays as it is, it
+    asks for less than the one that fails.
+    """
+
+    about: str
+    holds: str | None = None
+    readings: dict[str, object] = Factory(dict)
+    policy: str | None = None
 
 
 @frozen
@@ -15,6 +30,7 @@ class Claim:
     """`property` is the claim as a predicate. `instances`: where it is asked again; all of routing where none is.
 
     Of figures `property` is the experiment or the benchmark that makes them again, `quantities` rows of its report.
+    Exactly what fails has a `trace` and a `repair`.
     """
 
     id: str
@@ -27,3 +43,4 @@ class Claim:
     trace: str | None = None
     instances: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
+    repair: Repair | None = None

@@ -1,12 +1,13 @@
 """The papers' claims, each with what became of it.
 
 A claim is a hypothesis until it is checked: `verdict` says how it came out and in which scope, and where it breaks
-`trace` names the smallest counterexample in `traces/corpus/`, which a test re-establishes.
+`trace` names the smallest counterexample in `traces/corpus/`, which a test re-establishes, and `repair` what holds in
+its place: a variant of the protocol, or less than was claimed.
 """
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim
+from routeproof.spec.claim import Claim, Repair
 from routeproof.spec.claims_of_figures import FIGURE_CLAIMS
 from routeproof.spec.claims_of_pruning import PRUNING_CLAIMS
 from routeproof.spec.claims_of_similarity import SIMILARITY_CLAIMS
@@ -50,6 +51,7 @@ CLAIMS: dict[str, Claim] = {
             "subscription may fork",
             "PropagationPath",
             "prop2-under-lazy.jsonl",
+            repair=Repair("Active covering, which withdraws what is newly covered (COV-4).", "PROP-2", policy="active"),
         ),
         Claim(
             "COVER-order",
@@ -61,6 +63,20 @@ CLAIMS: dict[str, Claim] = {
             "interleavings. It is needed: the mutants removals-first and withdrawal-before-additions lose deliveries",
             "NoLostDelivery",
             instances=("tiny", "line3", "cross3", "unadv3", "equal3"),
+        ),
+        Claim(
+            "COVER-same-hop",
+            "000 V-B",
+            "Covering benefits only where a root covers subscriptions of the same last hop: one that goes from A to B "
+            "cannot quench one that goes from B to A.",
+            "COV-3, of the second half: what came from a neighbour quenches nothing toward it. The first half "
+            "contradicts "
+            "Property 2, whose walks quench across last hops; of it remains that of what came from one neighbour, none "
+            "covers another.",
+            "holds with hypotheses",
+            "active: all trees, any number of clients, at rest: theorem Compact; without COV-3 a covered path is too "
+            "short: theorem PropagationPathNeeds. Across last hops covering benefits all the same, see PROP-2",
+            "Compact",
         ),
         Claim(
             "UNSUB-path",

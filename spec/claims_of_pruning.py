@@ -1,15 +1,20 @@
 """What 000 and 001 claim of what pruning retains and of congestion, and what became of it. `claims` has the rest.
 
-A repair is a claim beside the one that it repairs: the same property, in instances with the other reading.
+A variant that mends a claim is a claim beside it: the same property, in instances with the other reading.
 """
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim
+from routeproof.spec.claim import Claim, Repair
 
 LOSSLESS = (
-    "all interleavings of every shipped instance but those that declare that it fails (moves3id, overtake3, listed3); "
-    "runs of the fuzzer up to twelve brokers, event sets and predicates, under all readings but those three"
+    "all interleavings of every shipped instance but those that declare that it fails (moves3id, overtake2, overtake3, "
+    "listed3); runs of the fuzzer up to twelve brokers, event sets and predicates, under all readings but those three"
+)
+
+PROVED = (
+    "all trees, any number of clients, whatever decides how far a withdrawal goes: theorem PruningNoLostDelivery; "
+    + LOSSLESS
 )
 
 PRUNING_CLAIMS = (
@@ -20,7 +25,7 @@ PRUNING_CLAIMS = (
         "A subscription that is not withdrawn aggregates the interests of those that it covers.",
         "Those too that come later and are quenched by it (PRN-9): no delivery is lost. Equal filters among them.",
         "holds",
-        LOSSLESS,
+        PROVED,
         "NoLostDelivery",
         instances=(
             "prune3",
@@ -42,7 +47,7 @@ PRUNING_CLAIMS = (
         "Of equal ones what was sent goes first (COV-10): what is retained holds back its equals, old and new ones, "
         "and they can be withdrawn in any order. Nothing is lost.",
         "holds",
-        LOSSLESS,
+        PROVED,
         "NoLostDelivery",
         instances=("same3", "back2"),
     ),
@@ -52,7 +57,7 @@ PRUNING_CLAIMS = (
         "Pruning is compared with active and lazy covering alike.",
         "With lazy covering below (base lazy): no delivery is lost. Tables are not compact, as under lazy itself.",
         "holds",
-        LOSSLESS,
+        PROVED,
         "NoLostDelivery",
         instances=("lazy3",),
     ),
@@ -63,7 +68,7 @@ PRUNING_CLAIMS = (
         "What is retained for a neighbour goes with the last advertisement there that draws it (PRN-11), and draws new "
         "ones like any other: nothing is lost, nothing stays.",
         "holds",
-        LOSSLESS + ". Also where the new one lies beyond what is retained (onward3): the tree of what was withdrawn "
+        PROVED + ". Also where the new one lies beyond what is retained (onward3): the tree of what was withdrawn "
         "then grows",
         "NoLostDelivery",
         instances=("adverts3", "onward3"),
@@ -77,6 +82,7 @@ PRUNING_CLAIMS = (
         "the neighbour keeps it for ever, and it and what it covers stand side by side in its table",
         "Agreement",
         "boundary-forgets.jsonl",
+        repair=Repair("The boundary remembers (PRN-7).", "PRN-remembers", {"remembers": True}),
     ),
     Claim(
         "PRN-remembers",
@@ -84,7 +90,8 @@ PRUNING_CLAIMS = (
         "The boundary remembers, and withdraws it when something larger comes or no advertisement draws it.",
         "PRN-7, PRN-10, PRN-11, PRN-13: neighbours agree on what was sent.",
         "holds",
-        "every shipped instance but forgets3 and moves3id",
+        "all trees, any number of clients, whatever decides how far a withdrawal goes: theorem PruningAgreement; every "
+        "shipped instance but forgets3, moves3id and overtake2",
         "Agreement",
         instances=("prune3", "larger3", "adverts3", "back2", "collects3", "reach4", "same3"),
     ),
@@ -96,7 +103,7 @@ PRUNING_CLAIMS = (
         "covers; what comes back is retained no longer. Whatever is in a table without being anybody's wish hangs "
         "on a broker that retains it.",
         "holds",
-        "every shipped instance, every quiet state",
+        "all trees, any number of clients: theorem PruningAnchored; every shipped instance, every quiet state",
         "Anchored",
         instances=("larger3", "adverts3", "onward3", "collects3", "back2", "same3"),
     ),
@@ -109,6 +116,7 @@ PRUNING_CLAIMS = (
         "s goes for the sake of one advertisement; what it covered of another one behind the same neighbour is lost",
         "NoLostDelivery",
         "only-what-is-listed.jsonl",
+        repair=Repair("All that was held back is sent (PRN-5).", "PRN-whole", {"sends": "all"}),
     ),
     Claim(
         "PRN-whole",
@@ -116,7 +124,7 @@ PRUNING_CLAIMS = (
         "The same where all that was held back is sent on, whichever advertisement draws it.",
         "PRN-5 (sends all), with the clients of PRN-listed.",
         "holds",
-        LOSSLESS,
+        PROVED,
         "NoLostDelivery",
         instances=("whole3",),
     ),
@@ -131,6 +139,7 @@ PRUNING_CLAIMS = (
         "cover is lost",
         "NoLostDelivery",
         "retained-moves-with-its-id.jsonl",
+        repair=Repair("Each issue has an id of its own (PRN-15).", "PRN-moves-issue", {"identity": "issue"}),
     ),
     Claim(
         "PRN-moves-issue",
@@ -143,14 +152,33 @@ PRUNING_CLAIMS = (
         instances=("moves3",),
     ),
     Claim(
-        "PRN-overtaken",
+        "PRN-blocked",
         "000 IV, property 3",
         "A congested broker blocks withdrawals until congestion subsides.",
-        "Withdrawals only; what comes after them does not wait (overtakes), and a client may come back with its id.",
+        "Withdrawals only; what comes after them does not wait (overtakes). No client comes back.",
+        "fails",
+        "brokers come back: what one withdrew for something wider (COV-4) it sends again when that goes, and the "
+        "withdrawal that waited takes it away. Neighbours no longer agree either",
+        "NoLostDelivery",
+        "overtaken-by-what-is-sent-again.jsonl",
+        repair=Repair(
+            "A subscription ends the hold of its own withdrawal first (PRN-14).", "PRN-held", {"overtakes": False}
+        ),
+    ),
+    Claim(
+        "PRN-overtaken",
+        "000 IV, property 3",
+        "The same where a client comes back.",
+        "Withdrawals only (overtakes), and a client comes back with its id (identity id): one broker is enough.",
         "fails",
         "the withdrawal that waited takes away what was issued again after it",
         "NoLostDelivery",
         "withdrawal-overtaken.jsonl",
+        repair=Repair(
+            "The same: at the broker that the client left, its id may then be the same.",
+            "PRN-held",
+            {"overtakes": False},
+        ),
     ),
     Claim(
         "PRN-held",
@@ -158,7 +186,7 @@ PRUNING_CLAIMS = (
         "The same where a subscription ends the hold of its own withdrawal first.",
         "PRN-14.",
         "holds",
-        LOSSLESS,
+        PROVED,
         "NoLostDelivery",
         instances=("hold3", "return3"),
     ),

@@ -1,11 +1,11 @@
 """What 000 and 001 claim of similarity, of statistics, and of where a withdrawal ends, and what became of it.
 
-A repair is a claim beside the one that it repairs: the same property, in instances with the other reading.
+A variant that mends a claim is a claim beside it: the same property, in instances with the other reading.
 """
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim
+from routeproof.spec.claim import Claim, Repair
 
 EXACT = ("prune3", "reach4", "fork4", "same3", "hold3", "behind3", "back2")
 """Instances whose statistics are those of the papers: entries ahead only, equality included, window never full."""
@@ -19,7 +19,9 @@ SIMILARITY_CLAIMS = (
         "Cumulatively (SIM-6): something else counts at B where its own way to the publisher passes B. Of what was "
         "delivered so far, with the subscriptions of now.",
         "holds",
-        "every shipped instance of pruning, every state; predicate filters by the fuzzer",
+        "all trees, any number of clients: theorem SimilarityGrows, which speaks of no table, so of no policy "
+        "either; every "
+        "shipped instance of pruning, every state; predicate filters by the fuzzer",
         "Similarity",
         instances=("prune3", "reach4", "fork4", "moves3", "adverts3", "same3", "lazy3", "counts3"),
     ),
@@ -32,6 +34,22 @@ SIMILARITY_CLAIMS = (
         "what is quenched at a broker is in no table beyond it: after one hop nothing else is left that matches",
         "SimilarityInTables",
         "prop3-in-tables.jsonl",
+        repair=Repair(
+            "The cumulative reading, SIM-6. Brokers compute nothing from tables, so that the protocol stays as it is.",
+            "PROP-3",
+        ),
+    ),
+    Claim(
+        "SIM-example",
+        "000 III-B, 001 III-B",
+        "[0, 50] is practically [0, 100] where all values are in [0, 50], and nothing is filtered without [0, 100] "
+        "where "
+        "[40, 110] is there too.",
+        "SIM-3 and SIM-6: similarity is a matter of what is published, and of all others, covered or not.",
+        "holds",
+        "the example itself: tests/spec/test_worked_example.py; that it never decreases: as PROP-3",
+        "Similarity",
+        instances=("prune3", "reach4", "same3"),
     ),
     Claim(
         "EQ-1",
@@ -54,6 +72,7 @@ SIMILARITY_CLAIMS = (
         "not misled: distances count whatever else matches (STA-2, SIM-3)",
         "EquationOneOfAll",
         "eq1-of-a-covered-one.jsonl",
+        repair=Repair("Equation 1 of roots only. Nothing in the protocol rests on it.", "EQ-1"),
     ),
     Claim(
         "EQ-3",
@@ -63,7 +82,11 @@ SIMILARITY_CLAIMS = (
         "before. Needs: mu below the publisher's broker; nothing has changed since the row's publication; nothing that "
         "matches was withdrawn before; entries ahead only (counts elsewhere); the window not full.",
         "holds with hypotheses",
-        "all interleavings of the shipped instances; larger ones by the fuzzer. Each hypothesis is needed, see below",
+        "without retained subscriptions all trees, any number of clients: theorem DistanceTells, and DistanceNeeds "
+        "for its "
+        "hypotheses; under pruning all interleavings of the shipped instances, larger ones by the fuzzer. Each "
+        "hypothesis "
+        "is needed, see below",
         "StatisticsExact",
         instances=EXACT,
     ),
@@ -77,6 +100,11 @@ SIMILARITY_CLAIMS = (
         "needs no repair: the withdrawal then goes all the way",
         "StatisticsAtPublisher",
         "eq3-at-publisher.jsonl",
+        repair=Repair(
+            "Equation 3 below the publisher's broker. The protocol needs no other: a withdrawal that comes this far "
+            "is to go all the way.",
+            "EQ-3",
+        ),
     ),
     Claim(
         "EQ-3-change",
@@ -88,6 +116,12 @@ SIMILARITY_CLAIMS = (
         "subscriber's broker, which is told of neither; a smaller `window` forgets sooner",
         "StatisticsWhileChanging",
         "eq3-while-changing.jsonl",
+        repair=Repair(
+            "Equation 3 since the last change. A protocol in which rows follow changes would have to tell every "
+            "subscriber's broker of every subscription that shares a publication with it: what covering is there to "
+            "avoid. `window` bounds how long a row misleads.",
+            "EQ-3",
+        ),
     ),
     Claim(
         "EQ-3-retained",
@@ -99,6 +133,12 @@ SIMILARITY_CLAIMS = (
         "boundary knows that it is retained, so no broker further on can leave it out",
         "StatisticsBesideRetained",
         "eq3-beside-retained.jsonl",
+        repair=Repair(
+            "Equation 3 where nothing that matches was withdrawn before. That brokers beyond the boundary do not "
+            "count what is kept would take a message along all that is kept: the withdrawal itself, without what it "
+            "triggers. None such is specified.",
+            "EQ-3",
+        ),
     ),
     Claim(
         "EQ-3-entries",
@@ -109,6 +149,11 @@ SIMILARITY_CLAIMS = (
         "a subscription that travels toward another publisher, from this one's side, is behind p, not ahead",
         "StatisticsOfAllEntries",
         "eq3-of-all-entries.jsonl",
+        repair=Repair(
+            "Entries that came from where the publication came from are left out (STA-5).",
+            "EQ-3",
+            {"counts": "elsewhere"},
+        ),
     ),
     Claim(
         "HISTORY",
@@ -130,6 +175,10 @@ SIMILARITY_CLAIMS = (
         "it counts brokers: two that come in at one broker are one, and one that goes along for two brokers is two",
         "CountOfOthers",
         "count-of-others.jsonl",
+        repair=Repair(
+            "A count tells whether there are others, not how many. The default `fewest = 1` asks for no more.",
+            "COUNT-some",
+        ),
     ),
     Claim(
         "COUNT-some",
@@ -152,6 +201,13 @@ SIMILARITY_CLAIMS = (
         "number can be. The repair is that of 000: each broker counts what it would have to send (SIM-8), see CRIT-M",
         "FewWhereCountsAreSmall",
         "small-counts-many-triggered.jsonl",
+        repair=Repair(
+            "Nothing at the subscriber's broker tells how many are held back elsewhere. Each broker counts what it "
+            "would have to send (SIM-8), as in 000.",
+            "CRIT-M",
+            {"cuts": (0, 1)},
+            "incremental",
+        ),
     ),
     # -- where a withdrawal ends ---------------------------------------------------------------------------------------
     Claim(
@@ -177,6 +233,11 @@ SIMILARITY_CLAIMS = (
         "EQ-3-publisher), and so the withdrawal goes all the way, which is what it should do",
         "CriticalBrokerExists",
         "no-critical-broker.jsonl",
+        repair=Repair(
+            "Where a withdrawal ends, the broker is critical; where none is, it ends nowhere. The protocol stays as "
+            "it is.",
+            "CRIT-1",
+        ),
     ),
     Claim(
         "CRIT-M",
@@ -221,6 +282,11 @@ SIMILARITY_CLAIMS = (
         "where nothing is left below, and does not where something is that matches less",
         "FalsePositivesAlways",
         "false-positives-later.jsonl",
+        repair=Repair(
+            "What is retained goes when nothing is left below it (PRN-12). Where something is that matches less, "
+            "nothing ends it: the boundary hears neither of what others publish nor of who else goes.",
+            readings={"collects": True},
+        ),
     ),
     Claim(
         "BOUND-new",
@@ -231,6 +297,22 @@ SIMILARITY_CLAIMS = (
         "nothing is known of them, and what is kept draws them like any other (PRN-11): the share can be anything",
         "FalsePositivesOfNew",
         "false-positives-of-new.jsonl",
+        repair=Repair(
+            "What is retained makes way for a new advertisement that it intersects (PRN-16).",
+            "BOUND-newcomers",
+            {"newcomers": "withdraw"},
+        ),
+    ),
+    Claim(
+        "BOUND-newcomers",
+        "ours",
+        "The same where what is retained makes way for a new advertisement.",
+        "PRN-16 (newcomers withdraw), of BOUND-new. It is withdrawn in full, additions first: no delivery is lost.",
+        "holds with hypotheses",
+        "all interleavings of newcomer3, where a withdrawal ends at the subscriber's broker or nowhere. An "
+        "advertisement that crosses a withdrawal is no newcomer where that ends, and is not on its list either",
+        "FalsePositivesOfNew",
+        instances=("newcomer3",),
     ),
     Claim(
         "TRIG",
@@ -245,6 +327,11 @@ SIMILARITY_CLAIMS = (
         "`collects` does not repair it: further on nobody knows that it is retained",
         "TriggeredAtMostActive",
         "triggers-what-is-dead.jsonl",
+        repair=Repair(
+            "None is specified. That a broker further on leaves out what is retained before it would take a message "
+            "along all that is kept, as for EQ-3-retained. What holds instead is the hypothesis in the scope: "
+            "withdraw nothing that covers what was withdrawn before."
+        ),
     ),
     Claim(
         "TRIG-held",
@@ -255,5 +342,10 @@ SIMILARITY_CLAIMS = (
         "what is issued while they wait is held back by what is to be withdrawn, and then has to be sent in its place",
         "TriggeredAtMostActive",
         "triggers-after-hold.jsonl",
+        repair=Repair(
+            "None is specified. If what is to be withdrawn held back nothing new, all that is issued meanwhile would "
+            "be sent at once, from the broker that is congested: more messages, and at the wrong moment, for fewer "
+            "that count as triggered. Nothing is lost either way (PRN-held)."
+        ),
     ),
 )

@@ -173,8 +173,8 @@ def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, hi
             past = Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at)
             a = advertiser.advertisement
             came = [p for p in _published(ledger, history, a.id) if s.filter.matches(p.event)]
+            exercised = exercised or node in past.path
             if came and not past.matched and node in past.path:
-                exercised = True
                 wanted = [p for p in came if any(node in way for way in past.ways(p))]
                 if 100 * len(wanted) < least * len(came):
                     return f"{node} keeps {s}: of {len(came)} publications of {a} others match {len(wanted)}"

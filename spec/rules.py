@@ -87,6 +87,7 @@ _PRUNING = {
     "PRN-12": ("a retained one goes when nothing is left below it", "ours"),
     "PRN-13": ("what comes back is no longer retained", "ours"),
     "PRN-14": ("no withdrawal is overtaken by what comes after it", "ours"),
+    "PRN-16": ("a retained one makes way for an advertisement that is new", "ours"),
 }
 
 RULES: dict[str, Rule] = {

@@ -131,11 +131,25 @@ KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
         lambda row: [str(row["name"]), str(row["protocol"]), f"{row['brokers']} brokers", str(row["about"])],
     ),
     "mutants": (_mutants, lambda row: [str(row["id"]), str(row["rule"]), f"{row['about']} {_unless_all(row)}"]),
-    "claims": (_claims, lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]"]),
+    "claims": (
+        _claims,
+        lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]{_mended(row)}"],
+    ),
     "theorems": (_theorems, lambda row: [str(row["id"]), str(row["about"])]),
     "experiments": (_experiments, lambda row: [str(row["id"]), str(row["figure"]), str(row["about"])]),
     "workloads": (_workloads, lambda row: [str(row["name"]), str(row["about"])]),
 }
+
+
+def _mended(row: Row) -> str:
+    """Of a claim that fails, what holds in its place."""
+    repair = CLAIMS[str(row["id"])].repair
+    if repair is None:
+        return ""
+    changes = [f"{key} = {json.dumps(value)}" for key, value in repair.readings.items()]
+    changes += [f"policy {repair.policy}"] if repair.policy else []
+    instead = [*changes, *([repair.holds] if repair.holds else [])]
+    return f" Instead: {', '.join(instead)}." if instead else " No repair."
 
 
 def _under(row: Row) -> str:

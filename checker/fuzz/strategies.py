@@ -128,6 +128,7 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "base": ("active", "active", "lazy"),
     "collects": (False, True),
     "identity": ("issue", "issue", "id"),
+    "newcomers": ("keep", "keep", "withdraw"),
 }
 """What may be drawn beside thresholds: readings under which nothing may break.
 
@@ -137,7 +138,7 @@ With `identity = "id"` clients come back to the broker that they left: elsewhere
 BREAKING: dict[str, tuple[Any, str]] = {
     "sends": ("listed", "PRN-listed"),
     "remembers": (False, "PRN-forgets"),
-    "overtakes": (True, "PRN-overtaken"),
+    "overtakes": (True, "PRN-blocked"),
 }
 """What is not drawn, and the claim that fails under it (`spec.claims`). A given instance may have it all the same."""
 

@@ -7,10 +7,12 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from routeproof.checker.claimed import unshown
 from routeproof.checker.commands import check
 from routeproof.checker.outcome import Failure
+from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS
 
 NAME = CLAIMS["PRN-listed"].trace
@@ -53,6 +55,13 @@ def test_one_that_is_altered_or_cut_short_or_another_or_away_is_a_failure(corpus
     assert ["something else than NoLostDelivery" in f.why for f in unshown(corpus)] == [True]
     path.unlink()
     assert [f.why for f in unshown(corpus)] == [f"{NAME}: is not there"]
+
+
+def test_a_repair_that_mends_nothing_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = CLAIMS["PRN-listed"]
+    repair = Repair("The same again.", "PRN-whole", {"sends": "listed"})
+    monkeypatch.setitem(CLAIMS, "PRN-listed", evolve(listed, repair=repair))
+    assert unshown() == [Failure("PRN-listed", f"{NAME}: is not mended by its repair: NoLostDelivery fails")]
 
 
 def test_check_of_everything_fails_with_it(

@@ -60,6 +60,7 @@ READINGS: dict[str, Sequence[object]] = {
     "overtakes": (False, True),
     "identity": ("issue", "id"),
     "cuts": ((0, 1), (1, 2), (1, 3), (2, 2), (10, 5012)),
+    "newcomers": ("keep", "withdraw"),
 }
 """Of every parameter but `thresholds`, which depend on the policy: what is drawn, small enough to matter."""
 

@@ -129,6 +129,8 @@ def test_one_broker_told_of_any_filters(policy: str) -> None:
         {"remembers": False, "base": "lazy", "sends": "listed"},
         {"collects": True},
         {"collects": True, "base": "lazy"},
+        {"newcomers": "withdraw"},
+        {"newcomers": "withdraw", "collects": True, "base": "lazy"},
         {"overtakes": True},
         {"triggered": "neighbour"},
         {"counts": "all", "inclusive": False},
@@ -149,7 +151,7 @@ def test_every_reading(reading: dict[str, Any]) -> None:
 def test_that_exercises_every_rule() -> None:
     fired: set[str] = set()
 
-    @settings(quiet, max_examples=600, phases=[Phase.generate])
+    @settings(quiet, max_examples=1000, phases=[Phase.generate])
     @given(talks(PRUNING))
     def run(talk: Talk) -> None:
         fired.update(follow(talk).rules)
@@ -336,6 +338,7 @@ FAULTS: dict[str, tuple[object, str, object, dict[str, Any]]] = {
     "PRN-12 nothing is collected": (Pool, "_collect", lambda self, below: None, {"collects": True}),
     "PRN-13 still retained": (Pool, "subscribe", still_retained, {"cuts": (0, 1)}),
     "PRN-14 overtaken": (PruningBroker, "_end_hold", lambda self, subscription, out: None, {"overtakes": False}),
+    "PRN-16 draws the newcomer": (Pool, "make_way", lambda self, newcomer: None, {"newcomers": "withdraw"}),
 }
 
 

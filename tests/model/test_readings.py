@@ -52,7 +52,8 @@ TOLD_BY = {
     ("base", "lazy"): ("lazy3", "selective", "COV-6"),
     ("remembers", False): ("forgets3", "selective", "Agreement"),
     ("collects", True): ("collects3", "selective", "FalsePositivesAlways"),
-    ("overtakes", True): ("overtake3", "selective", "NoLostDelivery"),
+    ("newcomers", "withdraw"): ("newcomer3", "selective", "FalsePositivesOfNew"),
+    ("overtakes", True): ("overtake2", "selective", "NoLostDelivery"),
     ("identity", "id"): ("moves3id", "selective", "NoLostDelivery"),
 }
 """The instance and policy in which something depends on the value: a property's verdict, how often it has something to

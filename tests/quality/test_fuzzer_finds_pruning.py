@@ -46,7 +46,7 @@ def test_statistics_of_predicates_are_exact_too(policy: str) -> None:
         return not isinstance(world.instance.subscriptions[0].filter, EventSet)
 
     drawn = worlds(Sizes(brokers=6), (policy,), None).filter(has_predicates)
-    campaign = Campaign(drawn, PruningMachine, evolve(PROFILES["fast"], examples=25), 0)
+    campaign = Campaign(drawn, PruningMachine, evolve(PROFILES["fast"], examples=25), 1)
     campaign.run()
     assert campaign.violation is None
     assert min(campaign.tally.exercised[id] for id in ("Similarity", "StatisticsExact")) > 100

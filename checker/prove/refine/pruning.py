@@ -155,7 +155,8 @@ def word_for_word(explored: Explored, part: Part, ends: frozenset[Node] | None =
     question = part.question
     node, (kind, subject) = question.node, word(question.message)
     before, after = retained_in(question.local), retained_in(question.answer.local)
-    collects = explored.world.instance.parameters(question.policy).collects
+    parameters = explored.world.instance.parameters(question.policy)
+    newcomer_from = hop(node, question.sender) if kind == "adv" and parameters.newcomers == "withdraw" else None
     gone = {s for s, x in held_by(node, tables(question.local)) if x == node}
     told = told_of(question)
     stays = tables(question.answer.local)
@@ -178,7 +179,7 @@ def word_for_word(explored: Explored, part: Part, ends: frozenset[Node] | None =
                         else (u, s) in before
                     )
                 ),
-                ("PRN-7", "PRN-10", "PRN-11", "PRN-12", "PRN-13"),
+                ("PRN-7", "PRN-10", "PRN-11", "PRN-12", "PRN-13", "PRN-16"),
             )
 
         def on_pub(self, p: Term) -> Change:
@@ -191,9 +192,11 @@ def word_for_word(explored: Explored, part: Part, ends: frozenset[Node] | None =
             return (u, s) in before or (kind == "unsub" and s == subject and u in at)
 
         def has_reason(self, u: Term, s: Term) -> Truth:
-            """PRN-12"""
+            """PRN-12, PRN-16"""
             logic = self.logic
-            return not collects or logic.some(
+            if u == newcomer_from and self.facts.overlaps(subject, s):
+                return False
+            return not parameters.collects or logic.some(
                 (SUB,), lambda t: logic.all_of(self.facts.covers(s, t), lambda: self.is_candidate(u, t))
             )
 

@@ -60,6 +60,7 @@ RELATED = (
     "PRN-12",
     "PRN-13",
     "PRN-14",
+    "PRN-16",
 )
 
 
