@@ -67,7 +67,7 @@ def purged(ledger: Ledger, node: Node, tables: PruningTables, history: History) 
             return f"{node} has {len(rows)} rows of {s} with {a}; the window is {window}"
         for row in rows:
             if not history.delivered & ledger.pair(rank_of[row.publication], s.rank):
-                return f"{node} has statistics of {s} with {row.publication}, which it was not delivered"
+                return f"{node} has statistics of {s} with {row.publication}, which was not delivered to it"
     return OK if tables.rows else None
 
 
