@@ -48,8 +48,8 @@ CASES = [(m.id, policy) for m in PRUNING_MUTANTS.values() for policy in m.polici
 def shortest(mutant: str, policy: str) -> list[str | int]:
     """The row of the table, measured."""
     shown = SHOWN_IN.get(mutant, {})
-    name = shown if isinstance(shown, str) else shown.get(policy)
-    for name in [name] if name else ["back2", "prune3"]:
+    own = shown if isinstance(shown, str) else shown.get(policy)
+    for name in [own] if own else ["back2", "prune3"]:
         asked = world(find(name), policy, mutant)
         result = explore(asked, stop_at_first=True)
         failed = [f for f in result.findings.values() if f.kind == "always" and f.run is not None]
