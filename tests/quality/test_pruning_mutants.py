@@ -105,7 +105,7 @@ def test_every_branch_of_algorithm_1_is_declared_where_it_is_exercised(id: str) 
     assert id in find("halves3").must_reach
     asked = [PROPERTIES[id]]
     assert explore(world(find("halves3"), "incremental"), properties=asked).findings[id].exercised
-    one_band = evolve(find("halves3"), readings=(("thresholds", (0, 0)), ("cuts", (0, 0))))
+    one_band = evolve(find("halves3"), readings=(("thresholds", (100, 100)), ("cuts", (0, 0))))
     assert not explore(world(one_band, "incremental"), properties=asked).findings[id].exercised
 
 
