@@ -123,7 +123,7 @@ def test_what_no_broker_can_break_fails_in_another_reading(name: str, id: str, o
 
 def test_every_property_of_pruning_is_exercised() -> None:
     exercised: set[str] = set()
-    for name in ("prune3", "reach4", "fork4"):
-        exercised |= {f.property for f in explore(world(find(name), "selective")).findings.values() if f.exercised}
+    for name, policy in (("prune3", "selective"), ("fork4", "selective"), ("halves3", "incremental")):
+        exercised |= {f.property for f in explore(world(find(name), policy)).findings.values() if f.exercised}
     assert exercised >= {p.id for p in PROPERTIES.values() if set(p.policies) & set(PRUNING)} - {"PropagationPath"}
     assert explore(world(find("moves3"), "selective")).findings["PropagationPath"].exercised
