@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import cached_property
 
 from attrs import evolve, field, frozen
 
@@ -25,6 +26,7 @@ from routeproof.model.messages import (
     is_control,
 )
 from routeproof.model.overlay import Node
+from routeproof.model.pruning_parameters import PruningParameters
 
 CONTROL = 1
 """The tag of a queue that holds a control message; publication number i has the tag 2 << i."""
@@ -89,6 +91,11 @@ class Ledger:
             ("unadvertise", self.instance.advertisements),
         ):
             object.__setattr__(self, f"_{name}", tuple(bits.get(f"{name}({item.id})", 0) for item in items))
+
+    @cached_property
+    def parameters(self) -> PruningParameters:
+        """Of pruning: what the instance says of its readings."""
+        return self.instance.parameters(self.policy)
 
     def initial(self) -> History:
         return History(faults=self.instance.faults)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve
@@ -14,7 +15,7 @@ from routeproof.model.messages import Advertisement, Cut, Publication, Publish, 
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning import Cuts, Pruning
 from routeproof.model.pruning_parameters import PRUNING
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning_state import PruningTables, Row
 from routeproof.model.routing import Step
 from routeproof.model.routing_mutants import Mutant
 from routeproof.model.tables import Tables
@@ -93,6 +94,56 @@ class ThresholdsSwapped(Pruning):
     def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
         cut = super().cut(step, s, a)
         return None if cut is None else Cut(cut.advertisement, cut.distances[::-1])
+
+
+@mutant("threshold-ignored", "CRD-2")
+class ThresholdIgnored(Pruning):
+    """Takes the greatest distance of all rows for the critical one, whatever the threshold."""
+
+    def critical(self, distances: Sequence[int], threshold: int) -> int | None:
+        return max(distances)
+
+
+@mutant("second-distance-always", "PRN-2", ("incremental",))
+class SecondDistanceAlways(Pruning):
+    """Does not take the first distance where many subscriptions are triggered."""
+
+    def counting(self, cut: Cut, triggered: int) -> int | None:
+        return super().counting(cut, min(triggered, self.parameters.cuts[1] - 1))
+
+
+@mutant("many-off-by-one", "PRN-2", ("incremental",))
+class ManyOffByOne(Pruning):
+    """Takes the second distance where just as many subscriptions are triggered as ask for the first."""
+
+    def counting(self, cut: Cut, triggered: int) -> int | None:
+        return super().counting(cut, triggered - (triggered == self.parameters.cuts[1]))
+
+
+@mutant("some-off-by-one", "PRN-2", ("incremental",))
+class SomeOffByOne(Pruning):
+    """Takes no distance where just as many subscriptions are triggered as ask for the second."""
+
+    def counting(self, cut: Cut, triggered: int) -> int | None:
+        return super().counting(cut, triggered - (triggered == self.parameters.cuts[0]))
+
+
+@mutant("end-always", "PRN-2", ("incremental",))
+class EndAlways(Pruning):
+    """Takes the second distance where too few subscriptions are triggered for any."""
+
+    def counting(self, cut: Cut, triggered: int) -> int | None:
+        return super().counting(cut, max(triggered, self.parameters.cuts[0]))
+
+
+@mutant("triggered-elsewhere", "SIM-8", ("incremental",))
+class TriggeredElsewhere(Pruning):
+    """Counts what would be sent to one neighbour where all count, and to all where one does."""
+
+    def triggered(self, step: Step, neighbours: Iterable[Node]) -> int:
+        all_told = [n for n in self.overlay.neighbours(step.node) if self.uncovered(step.tables, n)]
+        asked = list(neighbours)[:1] if self.parameters.triggered == "broker" else all_told
+        return super().triggered(step, asked)
 
 
 # -- what goes in its place --------------------------------------------------------------------------------------------
@@ -217,6 +268,16 @@ class DatabaseNotPurged(Pruning):
 
     def purge(self, step: Step, s: Subscription) -> None:
         pass
+
+
+@mutant("window-ignored", "STA-7")
+class WindowIgnored(Pruning):
+    """Never forgets a row while its subscription is there."""
+
+    def note(self, step: Step, s: Subscription, told: Publish) -> None:
+        assert isinstance(step.tables, PruningTables)
+        row = Row(told.publication.id, told.distance, told.count)
+        step.tables = step.tables.with_row(s, told.publication.of, row, sys.maxsize)
 
 
 # -- congestion --------------------------------------------------------------------------------------------------------

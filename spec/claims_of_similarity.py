@@ -323,7 +323,7 @@ SIMILARITY_CLAIMS = (
         "fails",
         "what is retained is sent again whenever a wider one elsewhere goes, though nobody wants it; after two of them "
         "that is more than was saved. It holds where nothing is withdrawn that covers what was withdrawn before: all "
-        "settled histories of the shipped instances without congestion, and of 2,400 drawn ones (checker/settled.py). "
+        "settled histories of the shipped instances without congestion (checker/settled.py). "
         "`collects` does not repair it: further on nobody knows that it is retained",
         "TriggeredAtMostActive",
         "triggers-what-is-dead.jsonl",

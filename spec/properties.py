@@ -23,8 +23,12 @@ from routeproof.spec.properties_of_pruning import (
     monotone_distances,
     purged,
     similarity,
+    some_below_cuts,
+    some_between_cuts,
+    some_beyond_cuts,
     some_pruning,
     some_retained_quenching,
+    some_share,
     statistics_exact,
 )
 from routeproof.spec.property import OK, Answer, Property, Scope
@@ -115,8 +119,7 @@ def compact(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
 def propagation_tree(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
     """PROP-1: a subscription is on exactly the paths from its home to the homes of the advertisements it intersects."""
     overlay, exercised = ledger.instance.overlay, False
-    for subscriber in _active_subscribers(ledger, done):
-        s, home = subscriber.subscription, subscriber.at
+    for s, home in _active(ledger, done):
         ends = _homes_of_intersecting(ledger, s, done)
         on_tree = node == home or any(node in overlay.path(home, end) for end in ends)
         expected = overlay.toward(node, home) if on_tree else None
@@ -131,16 +134,15 @@ def propagation_path(ledger: Ledger, node: Node, tables: Tables, done: int) -> A
     if _is_lazy_below(ledger):
         return None
     exercised = False
-    active = _active_subscribers(ledger, done)
-    for subscriber in active:
-        s = subscriber.subscription
-        if not any(strictly_covers(t.subscription, s) for t in active):
+    active = _active(ledger, done)
+    for s, home in active:
+        if not any(strictly_covers(t, s) for t, _ in active):
             continue
         came_from = tables.sub_from(s)
         if came_from is None:
             continue
-        if came_from != ledger.instance.overlay.toward(node, subscriber.at):
-            return f"{node} has {s} from {came_from}, which is not the way to its home {subscriber.at}"
+        if came_from != ledger.instance.overlay.toward(node, home):
+            return f"{node} has {s} from {came_from}, which is not the way to its home {home}"
         onward = [n for n, told in tables.sent if s in told]
         exercised = exercised or bool(onward)
         if len(onward) > 1:
@@ -179,12 +181,13 @@ def drains(*_: Any) -> Answer:
 
 def _is_lazy_below(ledger: Ledger) -> bool:
     """COV-6: nothing that was sent is withdrawn because something wider follows."""
-    return ledger.policy in PRUNING and ledger.instance.parameters(ledger.policy).base == "lazy"
+    return ledger.policy in PRUNING and ledger.parameters.base == "lazy"
 
 
-def _active_subscribers(ledger: Ledger, done: int) -> list[Any]:
-    live = ledger.active_subscriptions(done)
-    return [s for s in ledger.instance.subscribers if live[s.subscription.rank]]
+def _active(ledger: Ledger, done: int) -> list[tuple[Subscription, Node]]:
+    """The subscriptions of now, each with its home of now: a client may have moved (PRN-15)."""
+    ranks = range(len(ledger.instance.subscriptions))
+    return [(s, ledger.home(rank, done)) for rank in ranks if (s := ledger.issue(rank, done)) is not None]
 
 
 def _homes_of_intersecting(ledger: Ledger, s: Subscription, done: int) -> list[Node]:
@@ -207,7 +210,7 @@ PROPERTIES: dict[str, Property] = {
         Property.of("Agreement", "always", "link", ALL, agreement),
         Property.of("NoResidue", "always", "node", POLICIES, no_residue),
         Property.of("Anchored", "always", "node", PRUNING, anchored),
-        Property.of("Purged", "always", "node", PRUNING, purged),
+        Property.of("Purged", "always", "record", PRUNING, purged),
         Property.of("NoStray", "always", "node", ALL, no_stray),
         Property.of("Drains", "always", "graph", ALL, drains),
         Property.of("Compact", "always", "node", (*CLEANED, *PRUNING), compact),
@@ -225,6 +228,10 @@ PROPERTIES: dict[str, Property] = {
         Property.of("SomeQuenching", "sometimes", "node", (*COVERING, *PRUNING), some_quenching),
         Property.of("SomePruning", "sometimes", "node", PRUNING, some_pruning),
         Property.of("SomeRetainedQuenching", "sometimes", "node", PRUNING, some_retained_quenching),
+        Property.of("SomeShare", "sometimes", "record", PRUNING, some_share),
+        Property.of("SomeBelowCuts", "sometimes", "record", ("incremental",), some_below_cuts),
+        Property.of("SomeBetweenCuts", "sometimes", "record", ("incremental",), some_between_cuts),
+        Property.of("SomeBeyondCuts", "sometimes", "record", ("incremental",), some_beyond_cuts),
     )
 }
 

@@ -114,7 +114,7 @@ def few_where_counts_are_small(ledger: Ledger, node: Node, tables: PruningTables
 
     Of those that the publications of the past have matched: of others no count could tell.
     """
-    fewest, exercised = ledger.instance.parameters(ledger.policy).fewest, False
+    fewest, exercised = ledger.parameters.fewest, False
     seen = list(in_scope(ledger, node, tables, history))
     for s in dict.fromkeys(s for s, _, _ in tables.rows):
         mine = [(row, p) for row, p, past in seen if past.rank == s.rank]
@@ -133,7 +133,7 @@ def few_where_counts_are_small(ledger: Ledger, node: Node, tables: PruningTables
 
 def critical_broker_exists(ledger: Ledger, history: History) -> Answer:
     """On the way to each publisher there is a broker at which the similarity reaches the greatest threshold."""
-    most = max(ledger.instance.parameters(ledger.policy).thresholds)
+    most = max(ledger.parameters.thresholds)
     exercised = False
     for past in pasts(ledger, history):
         exercised = True
@@ -147,7 +147,7 @@ def critical_broker_exists(ledger: Ledger, history: History) -> Answer:
 
 def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
     """The least threshold bounds false positives for as long as a subscription is kept, not only at its withdrawal."""
-    least = min(ledger.instance.parameters(ledger.policy).thresholds)
+    least = min(ledger.parameters.thresholds)
     exercised = False
     for s, x in tables.subs:
         if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
@@ -164,7 +164,7 @@ def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, hi
 
 def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
     """The least threshold bounds false positives of advertisements too that never published to what is kept."""
-    least = min(ledger.instance.parameters(ledger.policy).thresholds)
+    least = min(ledger.parameters.thresholds)
     exercised = False
     for s, x in tables.subs:
         if x == LOCAL or ledger.issue(s.rank, history.done) is not None:

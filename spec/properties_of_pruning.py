@@ -8,7 +8,7 @@ withdrawn before and matches, since it may still be in a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from routeproof.model.history import History, Ledger
 from routeproof.model.messages import Publication, Subscription, Unsubscribe
@@ -17,6 +17,7 @@ from routeproof.model.pruning_state import PruningTables, Row
 from routeproof.model.tables import by_id
 from routeproof.spec.property import OK, Answer
 from routeproof.spec.similarity import Past, pasts
+from routeproof.spec.withdrawal import Hop, last_withdrawal, was_withdrawn
 
 # -- clients -----------------------------------------------------------------------------------------------------------
 
@@ -54,11 +55,19 @@ def anchored(ledger: Ledger, node: Node, tables: PruningTables, done: int) -> An
     return OK if tables.sent else None
 
 
-def purged(ledger: Ledger, node: Node, tables: PruningTables, done: int) -> Answer:
-    """There are statistics of subscriptions of the broker's own clients only, and none from before they were issued."""
-    for s, a, _ in tables.rows:
+def purged(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """There are statistics of subscriptions of the broker's own clients only, of what was delivered to them since they
+    were issued, and of no more than the window holds."""
+    window = ledger.parameters.window
+    rank_of = {p.id: p.rank for p in ledger.instance.publications}
+    for s, a, rows in tables.rows:
         if tables.sub_from(s) != LOCAL:
             return f"{node} has statistics of {s} with {a}, which is no subscription of its clients"
+        if len(rows) > window:
+            return f"{node} has {len(rows)} rows of {s} with {a}; the window is {window}"
+        for row in rows:
+            if not history.delivered & ledger.pair(rank_of[row.publication], s.rank):
+                return f"{node} has statistics of {s} with {row.publication}, which was not delivered to it"
     return OK if tables.rows else None
 
 
@@ -83,7 +92,7 @@ def some_retained_quenching(ledger: Ledger, node: Node, tables: PruningTables, d
 def monotone_distances(ledger: Ledger, link: Link, queue: Iterable[object]) -> Answer:
     """CRD-4: distances rise with the thresholds, and none leads beyond the publisher's broker."""
     exercised = False
-    strict = 0 if ledger.instance.parameters(ledger.policy).inclusive else 1  # CRD-3: "less than" is one more
+    strict = 0 if ledger.parameters.inclusive else 1  # CRD-3: "less than" is one more
     at = {a.advertisement.id: a.at for a in ledger.instance.advertisers}
     for message in (m for m in queue if isinstance(m, Unsubscribe)):
         for cut in message.cuts or ():
@@ -116,7 +125,8 @@ def similarity(ledger: Ledger, history: History) -> Answer:
 
 def statistics_exact(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
     """Equation 3, row by row: a distance is at most mu exactly where something else comes in at B(mu) or before."""
-    return wrong_row(ledger, node, tables, history) if _counts_ahead(ledger) else None
+    ahead = ledger.parameters.counts == "elsewhere"
+    return wrong_row(ledger, node, tables, history) if ahead else None
 
 
 def wrong_row(
@@ -159,19 +169,18 @@ def in_scope(
             p = next(p for p in ledger.instance.publications if p.id == row.publication)
             if fair and not history.fair >> p.rank & 1:
                 continue
-            if beside_withdrawn or not _was_withdrawn(ledger, history, s, [p]):
+            if beside_withdrawn or not was_withdrawn(ledger, history, s, [p]):
                 yield row, p, past
 
 
 def false_positive_bound(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
     """What a threshold promises: of what a kept subscription matched, no more than the rest was for nothing."""
-    exercised = False
+    exercised, withdrawal = False, last_withdrawal(ledger, history)
     for s, x in tables.subs:
-        past_of = _cut_short(ledger, history, s)
-        if past_of is None or x == LOCAL:
+        if withdrawal is None or s != withdrawal.s or x == LOCAL:
             continue
         for a, y in tables.advs:
-            past = past_of.get(a.id)
+            past = withdrawal.past_of.get(a.id)
             if past is None or y == x or node not in past.path:
                 continue
             exercised = True
@@ -185,69 +194,67 @@ def false_positive_bound(ledger: Ledger, node: Node, tables: PruningTables, hist
 
 
 def critical_broker(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
-    """A withdrawal ends at the first broker at which the similarity to every publisher beyond reaches the threshold."""
-    exercised = False
-    for neighbour, kept in tables.retained:
-        for s in kept:
-            beyond = _beyond(ledger, tables, history, neighbour, s)
-            if beyond:
-                exercised = True
-                mu = beyond[0].path.index(node)
-                least = _threshold(ledger, node, tables, neighbour, s)
-                if least is None or not all(past.reaches(mu, least) for past in beyond):
-                    wanted = (
-                        "ends nowhere" if least is None else f"goes on while the similarity is under {least} percent"
-                    )
-                    return f"the withdrawal of {s} ends at {node}; for what is triggered there it {wanted}"
-    if history.cut and _always_ends(ledger):
-        s = ledger.instance.subscriptions[history.cut - 1]
-        passed = _beyond_the_hop_before(ledger, history, node, s) if tables.sub_from(s) is None else []
-        most = max(ledger.instance.parameters(ledger.policy).thresholds)
-        exercised = exercised or bool(passed)
-        if passed and all(past.reaches(past.path.index(node) - 1, most) for past in passed):
-            return f"the withdrawal of {s} came to {node}; one hop before the similarity is {most} percent"
-    return OK if exercised else None
+    """A withdrawal goes on exactly where the threshold that counts there is not reached to a publisher beyond."""
+    way = _way(ledger, node, history)
+    if not way:
+        return None
+    s, last = ledger.instance.subscriptions[history.cut - 1], way[-1]
+    kept = tables.sub_from(s) is not None
+    if kept == (not last.goes_on) or (not kept and ledger.parameters.collects):
+        return OK  # PRN-12: what is retained may have gone by itself
+    least = "no distance counts" if last.threshold is None else f"{last.threshold} percent count"
+    others = " and ".join(f"{len(past.similar(last.mu))} of {len(past.matched)}" for past in last.beyond) or "nothing"
+    return (
+        f"{node} {'still has' if kept else 'lost'} {s}, whose withdrawal has to {'go on' if kept else 'end'} at"
+        f" {last.link[0]}: {last.triggered} triggered, so {least}, and others match {others}"
+    )
 
 
-def _beyond(ledger: Ledger, tables: PruningTables, history: History, neighbour: Node, s: Subscription) -> list[Past]:
-    """The pasts of s with all advertisements there that it intersects; none where one of them never published to it."""
-    past_of = _cut_short(ledger, history, s) or {}
-    there = [a.id for a, x in tables.advs if x == neighbour and a.filter.overlaps(s.filter)]
-    return [past_of[a] for a in there] if all(a in past_of for a in there) else []
+def some_below_cuts(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """Too few are triggered for any distance to count: a withdrawal goes on where a threshold would end it."""
+    _, greater = _thresholds(ledger)
+    return _some_hop(ledger, node, history, lambda hop: hop.threshold is None and _would_end(ledger, hop, greater))
 
 
-def _beyond_the_hop_before(ledger: Ledger, history: History, node: Node, s: Subscription) -> list[Past]:
-    """The same for all that lies beyond the link over which s came, and its withdrawal for the sake of any of them.
-
-    None where something else may have held s back before.
-    """
-    past_of = _cut_short(ledger, history, s) or {}
-    done = history.done
-    for t, on in zip(ledger.instance.subscriptions, ledger.active_subscriptions(done), strict=True):
-        if on and t.filter.covers(s.filter):
-            return []
-    live = [a for a, on in zip(ledger.instance.advertisers, ledger.active_advertisements(done), strict=True) if on]
-    home = ledger.instance.subscribers[s.rank].at
-    there = [
-        a.advertisement.id
-        for a in live
-        if a.advertisement.filter.overlaps(s.filter) and node in ledger.instance.overlay.path(home, a.at)[1:]
-    ]
-    return [past_of[a] for a in there] if all(a in past_of for a in there) else []
+def some_between_cuts(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """So many are triggered that the second distance counts: a withdrawal goes on where the first would end it."""
+    lesser, greater = _thresholds(ledger)
+    return _some_hop(
+        ledger, node, history, lambda hop: hop.threshold == greater and hop.goes_on and _would_end(ledger, hop, lesser)
+    )
 
 
-def _threshold(ledger: Ledger, node: Node, tables: PruningTables, neighbour: Node, s: Subscription) -> int | None:
-    """PRN-2: the threshold that counts for what s quenches there; None where there is none."""
-    parameters = ledger.instance.parameters(ledger.policy)
-    if ledger.policy == "selective":
-        return parameters.thresholds[0]
-    toward_home = ledger.instance.overlay.toward(node, ledger.instance.subscribers[s.rank].at)
-    others = {x for a, x in tables.advs if a.filter.overlaps(s.filter)} - {LOCAL, neighbour, toward_home}
-    if parameters.base == "lazy" or (others and parameters.triggered == "broker"):
-        return min(parameters.thresholds)  # what others were sent instead of s does not show any more
-    some, many = parameters.cuts
-    triggered = len(uncovered_without(tables, neighbour, s))
-    return None if triggered < some else parameters.thresholds[0 if triggered >= many else 1]
+def some_beyond_cuts(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """So many are triggered that the first distance counts: a withdrawal ends where the second would lead on."""
+    lesser, greater = _thresholds(ledger)
+    return _some_hop(
+        ledger,
+        node,
+        history,
+        lambda hop: hop.threshold == lesser and not hop.goes_on and not _would_end(ledger, hop, greater),
+    )
+
+
+def some_share(ledger: Ledger, node: Node, tables: PruningTables, history: History) -> Answer:
+    """A withdrawal ends where others match what the threshold asks for, and not all."""
+    return _some_hop(ledger, node, history, lambda hop: not hop.goes_on and not _would_end(ledger, hop, 100))
+
+
+def _some_hop(ledger: Ledger, node: Node, history: History, wanted: Callable[[Hop], bool]) -> Answer:
+    """The last hop of the way to this broker, where there was one."""
+    way = _way(ledger, node, history)
+    return OK if way and wanted(way[-1]) else None
+
+
+def _way(ledger: Ledger, node: Node, history: History) -> list[Hop]:
+    """Of the withdrawal that was the last change, toward a broker that had what is withdrawn."""
+    withdrawal = last_withdrawal(ledger, history)
+    known = withdrawal is not None and withdrawal.was_at(node) and withdrawal.is_known()
+    return withdrawal.way(node) if withdrawal is not None and known else []
+
+
+def _would_end(ledger: Ledger, hop: Hop, threshold: int) -> bool:
+    return hop.would_end(threshold, ledger.parameters.inclusive)
 
 
 def uncovered_without(tables: PruningTables, neighbour: Node, s: Subscription) -> list[Subscription]:
@@ -270,40 +277,5 @@ def drawn(tables: PruningTables, neighbour: Node) -> list[Subscription]:
     return [s for s, x in tables.subs if x != neighbour and any(f.overlaps(s.filter) for f in there)]
 
 
-# -- the scope in which statistics can be exact ------------------------------------------------------------------------
-
-
-def _cut_short(ledger: Ledger, history: History, s: Subscription) -> dict[str, Past] | None:
-    """Where the withdrawal of s was the last change and its statistics were fair: its past, by advertisement."""
-    if history.cut != s.rank + 1 or ledger.issue(s.rank, history.done) is not None:
-        return None
-    home = ledger.instance.subscribers[s.rank].at
-    found = (Past(ledger, history, s.rank, advertiser, home) for advertiser in ledger.instance.advertisers)
-    past_of = {past.advertiser.advertisement.id: past for past in found if past.matched}
-    beside_withdrawn = any(_was_withdrawn(ledger, history, s, past.matched) for past in past_of.values())
-    return past_of if _counts_ahead(ledger) and not beside_withdrawn else None
-
-
-def _counts_ahead(ledger: Ledger) -> bool:
-    """Entries that travel the other way are left out (STA-5), equality is included, and the window is never full."""
-    parameters = ledger.instance.parameters(ledger.policy)
-    slides = parameters.window < len(ledger.instance.publications)
-    return parameters.counts == "elsewhere" and parameters.inclusive and not slides
-
-
-def _was_withdrawn(ledger: Ledger, history: History, s: Subscription, publications: Iterable[Publication]) -> bool:
-    """Was another subscription withdrawn before that matches? It may be retained somewhere."""
-    return any(t.filter.matches(p.event) for t in ledger.withdrawn(history.done) if t != s for p in publications)
-
-
 def _thresholds(ledger: Ledger) -> tuple[int, ...]:
-    return ledger.instance.parameters(ledger.policy).thresholds
-
-
-def _always_ends(ledger: Ledger) -> bool:
-    """Does a withdrawal end where the similarity reaches the greatest threshold, whatever is triggered? Not where no
-    distance counts for small M (PRN-2), where it is full (STA-8), or where what is retained goes by itself (PRN-12).
-    """
-    parameters = ledger.instance.parameters(ledger.policy)
-    always = parameters.fewest <= 1 if ledger.policy == "selective" else parameters.cuts[0] == 0
-    return always and not parameters.collects
+    return ledger.parameters.thresholds

@@ -63,9 +63,12 @@ class Past:
             if live and t != self.rank and ledger.instance.subscriptions[t].filter.matches(p.event):
                 yield ledger.instance.overlay.path(ledger.home(t, done), self.advertiser.at)
 
-    def reaches(self, mu: int, threshold: int) -> bool:
-        """SIM-4, in percent; where nothing was delivered there is nothing to say against it."""
-        return 100 * len(self.similar(mu)) >= threshold * len(self.matched)
+    def reaches(self, mu: int, threshold: int, inclusive: bool = True) -> bool:
+        """SIM-4, in percent; where nothing was delivered there is nothing to say against it. CRD-3: "more than", of
+        what comes in at less than mu hops, is of the broker before."""
+        if inclusive:
+            return 100 * len(self.similar(mu)) >= threshold * len(self.matched)
+        return mu > 0 and 100 * len(self.similar(mu - 1)) > threshold * len(self.matched)
 
 
 def pasts(ledger: Ledger, history: History) -> Iterator[Past]:

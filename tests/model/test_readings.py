@@ -23,7 +23,7 @@ from tests.model import test_pruning
 SHIPPED = [i for i in shipped() if i.protocol == "pruning"]
 
 NUMBERS: dict[str, tuple[Any, ...]] = {
-    "thresholds": ((90,), (60, 90), (50,)),
+    "thresholds": ((90,), (60, 90), (50,), (50, 100)),
     "cuts": ((10, 5012), (0, 1)),
     "window": (1000, 1),
     "fewest": (1, 0, 2),
@@ -31,7 +31,6 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
 """Parameters whose values cannot be listed: the defaults, and some that make a difference."""
 
 TESTED = {
-    ("thresholds", (50,)): "test_a_smaller_threshold_ends_a_withdrawal_sooner",
     ("cuts", (10, 5012)): "test_gt7_which_distance_counts",
     ("fewest", 2): "test_selective_prunes_only_what_is_worth_it",
 }
@@ -39,7 +38,8 @@ TESTED = {
 
 TOLD_BY = {
     ("cuts", (0, 1)): ("zero3", "incremental", "SomePruning"),
-    ("thresholds", (50,)): ("prune3", "selective", "often SomePruning"),
+    ("thresholds", (50,)): ("half3", "selective", "SomeShare"),
+    ("thresholds", (50, 100)): ("halves3", "incremental", "SomeBeyondCuts"),
     ("triggered", "neighbour"): ("apart4", "incremental", "often SomePruning"),
     ("inclusive", False): ("back2", "incremental", "SomePruning"),
     ("without_history", "zero"): ("zero3", "incremental", "often SomePruning"),

@@ -1,7 +1,8 @@
 """Does the fuzzer find seeded faults of pruning in instances of its own making, and nothing where there is none?
 
-Here some of every kind. Of the 22 faults it finds all but one with seed 0; `list-for-everybody` takes two publishers on
-two sides, each with a past, which the explorer meets in `fork4` and the fuzzer seldom.
+Here some of every kind. Of the 22 faults that need no certain number it finds all but one with seed 0;
+`list-for-everybody` takes two publishers on two sides, each with a past, which the explorer meets in `fork4` and the
+fuzzer seldom. Faults of thresholds take a certain share as well: they are fuzzed in an instance that has it.
 """
 
 from pathlib import Path
@@ -14,6 +15,7 @@ from routeproof.checker.fuzz.campaign import Campaign
 from routeproof.checker.fuzz.machine import PruningMachine
 from routeproof.checker.fuzz.profiles import PROFILES
 from routeproof.checker.fuzz.strategies import Sizes, worlds
+from routeproof.checker.instances import find
 from routeproof.checker.replay import replay_file
 from routeproof.model.filters import EventSet
 from routeproof.model.pruning_parameters import PRUNING
@@ -26,6 +28,8 @@ FOUND: dict[str, tuple[str, set[str]]] = {
     "distance-not-reset": ("selective", {"StatisticsExact"}),
     "held-withdrawals-dropped": ("selective", {"Anchored", "Agreement"}),
 }
+
+IN_GIVEN = {"threshold-ignored": ("half3", "selective"), "second-distance-always": ("halves3", "incremental")}
 
 
 @pytest.mark.parametrize("policy", PRUNING)
@@ -63,3 +67,13 @@ def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
     replayed = replay_file(path)
     assert replayed.reproduces
     assert len(replayed.counterexample.world.nodes) <= 3
+
+
+@pytest.mark.parametrize("mutant", IN_GIVEN)
+def test_finds_what_ignores_thresholds_in_an_instance_where_they_decide(mutant: str, tmp_path: Path) -> None:
+    name, policy = IN_GIVEN[mutant]
+    result = fuzz(find(name), policy=policy, mutant=mutant, traces=tmp_path)
+    [finding] = [f for f in result.findings.values() if f.failed and f.kind == "always"]
+    assert finding.property == "CriticalBroker"
+    [path] = tmp_path.iterdir()
+    assert replay_file(path).reproduces

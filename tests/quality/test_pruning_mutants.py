@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
@@ -22,8 +23,15 @@ from routeproof.spec.properties import PROPERTIES
 TABLE = Path(__file__).with_name("caught_pruning.json")
 CAUGHT: dict[str, dict[str, list[str | int]]] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
 REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))
-SHOWN_IN = {
+SHOWN_IN: dict[str, str | dict[str, str]] = {
     "thresholds-swapped": "bands3",
+    "threshold-ignored": {"incremental": "halves3", "selective": "half3"},
+    "second-distance-always": "halves3",
+    "many-off-by-one": "halves3",
+    "some-off-by-one": "halves3",
+    "end-always": "halves3",
+    "triggered-elsewhere": "beside3",
+    "window-ignored": "window3",
     "wrong-count": "nested3",
     "list-for-everybody": "fork4",
     "retained-never-replaced": "larger3",
@@ -39,7 +47,9 @@ CASES = [(m.id, policy) for m in PRUNING_MUTANTS.values() for policy in m.polici
 
 def shortest(mutant: str, policy: str) -> list[str | int]:
     """The row of the table, measured."""
-    for name in [SHOWN_IN[mutant]] if mutant in SHOWN_IN else ["back2", "prune3"]:
+    shown = SHOWN_IN.get(mutant, {})
+    own = shown if isinstance(shown, str) else shown.get(policy)
+    for name in [own] if own else ["back2", "prune3"]:
         asked = world(find(name), policy, mutant)
         result = explore(asked, stop_at_first=True)
         failed = [f for f in result.findings.values() if f.kind == "always" and f.run is not None]
@@ -75,6 +85,30 @@ def test_what_ends_too_early_breaks_the_bound_as_well(policy: str) -> None:
     assert explore(asked, properties=[PROPERTIES["FalsePositiveBound"]]).findings["FalsePositiveBound"].failed
 
 
+@pytest.mark.parametrize(("name", "mutant"), [("strict3", "stops-one-hop-late"), ("apart4", "triggered-elsewhere")])
+def test_where_a_withdrawal_ends_is_held_in_other_readings_too(name: str, mutant: str) -> None:
+    """Less and more instead of at most and at least; M for each neighbour."""
+    found = explore(world(find(name), "incremental", mutant), properties=[PROPERTIES["CriticalBroker"]])
+    assert found.findings["CriticalBroker"].failed
+
+
+@pytest.mark.parametrize("name", ["strict3", "window3", "beside3", "apart4", "forgets3", "collects3"])
+def test_no_reading_switches_off_what_is_said_of_statistics(name: str) -> None:
+    asked = [PROPERTIES[id] for id in ("StatisticsExact", "FalsePositiveBound", "CriticalBroker")]
+    found = explore(world(find(name), "incremental"), properties=asked).findings.values()
+    assert all(finding.verdict == "holds" and finding.exercised for finding in found)
+
+
+@pytest.mark.parametrize("id", ["SomeBelowCuts", "SomeBetweenCuts", "SomeBeyondCuts", "SomeShare"])
+def test_every_branch_of_algorithm_1_is_declared_where_it_is_exercised(id: str) -> None:
+    """An instance that declares it fails where it is not reached."""
+    assert id in find("halves3").must_reach
+    asked = [PROPERTIES[id]]
+    assert explore(world(find("halves3"), "incremental"), properties=asked).findings[id].exercised
+    one_band = evolve(find("halves3"), readings=(("thresholds", (100, 100)), ("cuts", (0, 0))))
+    assert not explore(world(one_band, "incremental"), properties=asked).findings[id].exercised
+
+
 @pytest.mark.parametrize(
     ("name", "id", "otherwise"),
     [("prune3", "Similarity", "SimilarityInTables"), ("larger3", "EquationOne", "EquationOneOfAll")],
@@ -89,7 +123,7 @@ def test_what_no_broker_can_break_fails_in_another_reading(name: str, id: str, o
 
 def test_every_property_of_pruning_is_exercised() -> None:
     exercised: set[str] = set()
-    for name in ("prune3", "reach4", "fork4"):
-        exercised |= {f.property for f in explore(world(find(name), "selective")).findings.values() if f.exercised}
+    for name, policy in (("prune3", "selective"), ("fork4", "selective"), ("halves3", "incremental")):
+        exercised |= {f.property for f in explore(world(find(name), policy)).findings.values() if f.exercised}
     assert exercised >= {p.id for p in PROPERTIES.values() if set(p.policies) & set(PRUNING)} - {"PropagationPath"}
     assert explore(world(find("moves3"), "selective")).findings["PropagationPath"].exercised
