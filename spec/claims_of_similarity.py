@@ -215,13 +215,12 @@ SIMILARITY_CLAIMS = (
         "000 IV, property 1; Algorithm 1",
         "For each publisher there is a critical broker, after which the similarity is above the threshold.",
         "Where the withdrawal of s ends, the similarity to every publisher beyond reaches the threshold that counts "
-        "there, and one hop before it does not. Needs what EQ-3 needs, and for the last part that a distance counts "
-        "whatever is triggered (cuts[0] = 0, or selective).",
+        "there, and at every hop before it does not. Needs what EQ-3 needs; what more, `spec/pruning.md` says.",
         "holds with hypotheses",
         "all interleavings of the shipped instances; a withdrawal with a list for several publishers goes on while "
         "any of those beyond wants it, so it may pass another's critical broker, but only on the way that they share",
         "CriticalBroker",
-        instances=(*EXACT, "bands3", "nested3"),
+        instances=(*EXACT, "bands3", "nested3", "half3", "halves3", "beside3"),
     ),
     Claim(
         "CRIT-0",
@@ -246,10 +245,10 @@ SIMILARITY_CLAIMS = (
         "The similarity at the broker where a withdrawal ends reaches the threshold of the band in which M is there; "
         "with M below both it ends nowhere. Needs what EQ-3 needs.",
         "holds with hypotheses",
-        "all interleavings of the instances with three bands (bands3), of nested ones (nested3) and with M for each "
-        "neighbour (apart4). The bands of formula and prose: golden test GT-7",
+        "all interleavings of the instances with three bands (bands3, halves3), of nested ones (nested3), with M for "
+        "each neighbour (apart4) or over all (beside3). The bands of formula and prose: golden test GT-7",
         "CriticalBroker",
-        instances=("bands3", "nested3", "apart4"),
+        instances=("bands3", "nested3", "halves3", "apart4", "beside3"),
     ),
     Claim(
         "CRIT-2",
