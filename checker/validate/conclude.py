@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import EVERYTHING, Setting
-from routeproof.traces import BadLine
 
-BAD_LINES_KEPT = 20
 ON_LINKS = "TRC-3"
 SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
 
@@ -46,15 +45,14 @@ def report(
     setting: Setting,
     parts: Iterable[Found],
     rejections: Iterable[Rejection],
-    bad: Iterable[BadLine],
+    bad: BadLines,
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read."""
     rejections = list(rejections)
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
-    every = sorted(bad, key=lambda line: line.number)
-    first_bad = every[0].number if every else 0
+    first_bad = bad.first_number
     found = foremost(rejections)
     certain = [r for r in found if not first_bad or 0 < r.line < first_bad]
     parts = list(parts)
@@ -63,8 +61,8 @@ def report(
         events=sum(part.events for part in parts),
         brokers=len({part.broker for part in parts if part.events}),
         rejections=in_order(certain),
-        bad_lines=len(every),
-        bad=tuple(every[:BAD_LINES_KEPT]),
+        bad_lines=bad.count,
+        bad=tuple(bad.first),
         doubtful=in_order(r for r in found if r not in certain),
         unjudged=_unjudged(setting, parts, links_are_wrong),
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from routeproof.checker.errors import UsageError
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.validate.ahead import subscriptions
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
@@ -58,7 +59,7 @@ class _Reading:
         self._store = store
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
-        self._bad: list[BadLine] = []
+        self._bad = BadLines()
         self._traffic: dict[str, Traffic | None] = {}
         """Of each run that was concluded."""
 
@@ -66,7 +67,7 @@ class _Reading:
         parts, header_run = self._parts, self._setting.run
         for line in lines:
             if type(line) is BadLine:
-                self._bad.append(line)
+                self._bad.add(line)
                 continue
             assert type(line) is Event
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
@@ -76,7 +77,7 @@ class _Reading:
     def _new_part(self, line: Event) -> Part | None:
         key = line.run or self._setting.run, line.broker
         if not is_whole(*key):
-            self._bad.append(BadLine(line.line, HALF))
+            self._bad.add(BadLine(line.line, HALF))
             return None
         part = self._parts[key] = part_of(self.judge, *key)
         return part
@@ -87,7 +88,7 @@ class _Reading:
     def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
         for rows in found:
             if isinstance(rows, BadLine):
-                self._bad.append(rows)
+                self._bad.add(rows)
             else:
                 for each in handed_out(rows, self._setting, self._part):
                     if isinstance(each, Part):
@@ -116,12 +117,13 @@ class _Reading:
             from routeproof.checker.validate.metrics.apart import measure_locally
 
             measure_locally(self._setting, self._store, found)
-        bad = self._bad + [line for each in found for line in each.bad]
+        for each in found:
+            self._bad.merge(each.bad)
         if self._setting.prunes:
             from routeproof.checker.validate.pruning.apart import report_with_similarity
 
-            return report_with_similarity(self._setting, self._store, found, rejections, bad, self._traffic)
-        return report(self._setting, found, rejections, bad)
+            return report_with_similarity(self._setting, self._store, found, rejections, self._bad, self._traffic)
+        return report(self._setting, found, rejections, self._bad)
 
     def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
         """Links and clients of one run."""

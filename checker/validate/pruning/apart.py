@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.clients import OPERATIONS, block_of
 from routeproof.checker.validate.conclude import foremost, report
 from routeproof.checker.validate.obligations import Traffic
@@ -18,7 +19,6 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
-from routeproof.traces import BadLine
 
 ROWS = "rows"
 """In a store's key, after that of the decisions about the same subscriptions."""
@@ -29,7 +29,7 @@ def report_with_similarity(
     store: Store,
     found: Sequence[Found],
     rejections: list[Rejection],
-    bad: Sequence[BadLine],
+    bad: BadLines,
     traffic: Mapping[str, Traffic | None],
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. The file is written where metrics are asked for."""

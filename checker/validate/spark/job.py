@@ -12,6 +12,7 @@ from attrs import evolve
 from msgspec import msgpack
 
 from routeproof.checker.validate.ahead import MOST, Announced
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.metrics.asked import Measured
@@ -26,7 +27,6 @@ from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import columns, groups, joins, lines, metering, parts, plan, similar
 from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
-from routeproof.traces import BadLine
 from routeproof.traces.parquet_reader import is_parquet
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Job:
         # One each for what there are cores: parts are dealt out evenly, and every task has to find out anew what each
         # publication means and who matches it.
         self._tasks = spark.sparkContext.defaultParallelism
-        self._bad: list[BadLine] = []
+        self._bad = BadLines()
         self._kept: list[DataFrame] = []
         self._lines_before: list[int] = []
         self._operations: dict[bytes, list[bytes]] = {}
@@ -113,28 +113,25 @@ class _Job:
     def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
         """Whose lines are where and, broadcast, what can be foreseen. Lines that nobody could read are put apart; and
         how many lines each range has says what lines are called."""
-        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else {{0}} end {{0}}"
-        told = blocks.selectExpr(
-            "kind", "run", "broker", "place", "events", "starts", "bare", *map(small.format, ("lines", "data"))
-        )
+        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else data end data"
+        told = blocks.selectExpr("kind", "run", "broker", "place", "events", "starts", "bare", small)
         found: list[plan.Block] = []
         announced = _Announced()
         published: list[tuple[int, int]] = []
         counts: dict[int, int] = {}
-        bad: list[tuple[int, str]] = []
-        for kind, run, broker, place, events, starts, bare, numbers, data in told.collect():
+        bad = BadLines()
+        for kind, run, broker, place, events, starts, bare, data in told.collect():
             if kind == columns.LINES:
                 found.append(plan.Block(bytes(run), bytes(broker), place, events, starts, bare))
             elif kind == columns.AHEAD:
                 announced.add(data)
             elif kind == columns.PUBLISHED:
                 published.append((place, events))
-            elif numbers:
-                bad.append((int.from_bytes(numbers, "little"), name_of(bytes(data))))
             else:
                 counts[place >> 32] = events
+                bad.merge(decode_bad(bytes(data)))
         self._lines_before = list(accumulate((counts[n] for n in sorted(counts)), initial=1))
-        self._bad = [BadLine(self._line(number), reason) for number, reason in bad]
+        self._bad = bad.renumbered(self._line)
         return found, self._foreseen(announced, blocks.select("kind", "place", "data"), published)
 
     def _foreseen(self, announced: _Announced, said: DataFrame, published: list[tuple[int, int]]) -> Any:
@@ -165,7 +162,7 @@ class _Job:
         found: dict[tuple[str, str], dict[int, Found]] = {}
         for kind, run, part, data in results.where(wanted).select("kind", "run", "part", "data").collect():
             if kind == columns.UNREADABLE:
-                self._bad += decode_bad(bytes(data))
+                self._bad.merge(decode_bad(bytes(data)))
             elif kind == columns.CLIENT:
                 self._operations.setdefault(bytes(run), []).append(bytes(data))
             else:
@@ -178,7 +175,8 @@ class _Job:
         rejections += self._between_brokers(results, every)
         if isinstance(self._setting, Measured):
             metering.measure(self._setting, results, brokers, self._tasks)
-        self._bad += [line for each in every for line in each.bad]
+        for each in every:
+            self._bad.merge(each.bad)
         if not self._setting.prunes:
             return report(self._setting, every, rejections, self._bad)
         more, judged = similar.similarity(
@@ -193,7 +191,7 @@ class _Job:
         return evolve(
             found,
             rejection=None if at is None else evolve(at, line=self._line(at.line)),
-            bad=tuple(BadLine(self._line(line.number), line.reason) for line in found.bad),
+            bad=found.bad.renumbered(self._line),
         )
 
     def _between_brokers(self, results: DataFrame, found: list[Found]) -> list[Rejection]:

@@ -159,6 +159,24 @@ def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSe
         assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
 
 
+def test_of_many_bad_lines_the_same_are_shown(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    """Those that nobody can read, those that mean nothing to their broker, and those with half a name."""
+    rng, lines = random.Random(0), run.read_bytes().splitlines(keepends=True)
+    odd = (
+        b"{ not json\n",
+        b'{"broker":"b1","seq":2,"event":"client","message":{"kind":"subscribe","id":"x","filter":[["a",">"]]}}\n',
+        b'{"broker":"\\ud800","seq":1,"event":"note"}\n',
+    )
+    for _ in range(200):
+        lines.insert(rng.randrange(1, len(lines)), rng.choice(odd))
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b"".join(lines))
+    expected = validate(path)
+    assert (expected.bad_lines, len(expected.bad)) == (200, 20)
+    for ranges in (70_000, 1 << 23):
+        assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+
+
 @pytest.mark.parametrize("broken", [False, True])
 def test_compressed(broken: bool, run: Path, tmp_path: Path, spark: "SparkSession") -> None:
     data = gzip.compress(run.read_bytes())
