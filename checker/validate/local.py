@@ -7,18 +7,19 @@ a temporary file (`store`), and judged when the whole trace has been read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from routeproof.checker.errors import UsageError
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.validate.ahead import subscriptions
 from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.clients import OPERATIONS, block_of
-from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
+from routeproof.checker.validate.clients import OPERATIONS
+from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.obligations import Obligations, Traffic
+from routeproof.checker.validate.obligations import Traffic
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.pruning.noted import NOTED
@@ -26,6 +27,7 @@ from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.rows import handed_out
+from routeproof.checker.validate.seen import CLIENTS, SAID, judge_clients, operations_said
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
 from routeproof.model.filters import dialect
@@ -101,9 +103,10 @@ class _Reading:
         for link, block in part.link_blocks(all_of_them=all_of_it):
             self._store.put((part.run, "link", *link), block)
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
-            self._store.put((part.run, "clients", f"{bucket:02}"), block)
-        for where, block in part.noted_blocks(all_of_them=all_of_it):
-            self._store.put((part.run, NOTED, where), block)
+            where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:02}")
+            self._store.put((part.run, *where), block)
+        for place, block in part.noted_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, NOTED, place), block)
 
     def conclude(self) -> Report:
         found = []
@@ -162,8 +165,4 @@ class _Reading:
 
     def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
         meanings = meanings_of(dialect(self._setting.dialect))
-        said = map(block_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
-        obligations = Obligations(run, [each for block in said for each in block.operations], meanings, traffic)
-        for key in self._store.stored():
-            if key[:2] == (run, "clients") and key[2] != f"{OPERATIONS:02}":
-                yield from foremost(obligations.judge(map(block_of, self._store.blocks(key))))
+        yield from judge_clients(run, partial(operations_said, self._store, run), meanings, traffic, self._store)

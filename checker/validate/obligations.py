@@ -1,7 +1,8 @@
 """What clients can see: nothing owed is lost, nothing comes twice, nothing unmatched (TRC-7, TRC-8, TRC-9).
 
-`Obligations` knows what the clients of one run announced and withdrew, and when nothing was on the way between brokers.
-It is then asked about publications and their deliveries, some at a time: what is said of one does not depend on others.
+`Obligations` knows what clients of one run announced and withdrew, in one era at least, and when nothing was on the way
+between brokers. It is then asked about publications of that era and their deliveries, some at a time: what is said of
+one does not depend on others. What is unwanted is so as far as these operations go.
 
 What is owed is the `owed` of routing-core.md: the subscription and the advertisement had both been made, and then
 nothing that changes tables was on any link, before the publication was made. That needs a clock that brokers share.
@@ -93,8 +94,17 @@ class _Announced:
     periods: list[_Period] = field(factory=list)
 
 
+@frozen
+class Unwanted:
+    """A delivery for which no operation asked of those that were known. `rejection`: what it is if none did."""
+
+    publication: Published
+    to: str
+    rejection: Rejection
+
+
 class Obligations:
-    """Of one run. `traffic` is None where what is owed cannot be judged."""
+    """Of one run. `operations`: those about one id in order. `traffic` is None where what is owed cannot be judged."""
 
     def __init__(self, run: str, operations: Iterable[Operation], meanings: Meanings, traffic: Traffic | None) -> None:
         self._run = run
@@ -104,7 +114,7 @@ class Obligations:
         self._subs: dict[str, list[_Announced]] = {}
         self._advs: dict[str, list[_Announced]] = {}
         self._of: dict[Subscription, _Announced] = {}
-        for operation in sorted(operations, key=lambda o: (o.at.broker, o.at.seq)):
+        for operation in operations:
             self._announce(operation)
         self._of_client: dict[str, int] = {}
         self._named = {id: number for number, id in enumerate(self._subs, 1)}
@@ -147,11 +157,11 @@ class Obligations:
                 self._of[wanted] = found
         return found
 
-    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection]:
+    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection | Unwanted]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
         blocks = list(bucket)
         published: dict[str, Published] = {}
-        for publication in sorted((p for block in blocks for p in block.published), key=lambda p: p.at):
+        for publication in by_first(blocks):
             if publication.id in published:
                 yield self._rejection(publication.at, "TRC-6", "a publication once", f"{publication.id} again")
             else:
@@ -165,8 +175,12 @@ class Obligations:
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
             elif (slots := wanted[id]) is not None:
-                yield from self._of_deliveries(id, those, mask_of(slots))
+                yield from self._of_deliveries(published[id], those, mask_of(slots))
                 yield from self._of_owed(published[id], those, [self._slots.item(slot) for slot in slots])
+
+    def wants(self, unwanted: Unwanted) -> bool:
+        """Does one of these operations ask for it?"""
+        return self._wants(unwanted.to, mask_of(self._wanted(unwanted.publication) or ()))
 
     def _wanted(self, publication: Published) -> list[int] | None:
         """The slots of the subscriptions that match; None where nobody knows what was published."""
@@ -205,19 +219,22 @@ class Obligations:
         tos = np.array([self._named.get(to, 0) for to in came.tos], np.int64)
         return publications[came.columns[PUBLICATION]] * width + tos[came.columns[TO]]
 
-    def _of_deliveries(self, id: str, those: list[Delivered], matching: int) -> Iterator[Rejection]:
-        met: set[str] = set()
+    def _of_deliveries(
+        self, publication: Published, those: list[Delivered], matching: int
+    ) -> Iterator[Rejection | Unwanted]:
+        id, met = publication.id, set[str]()
         for each in those:
             to = each.to.removeprefix("@")
             if each.to in met:
                 yield self._rejection(each.at, "TRC-8", f"{id} delivered to {to} once", "again")
             elif not self._wants(each.to, matching):
-                yield self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{id} delivered to {to}")
+                wrong = self._rejection(each.at, "TRC-9", f"nothing for {to}", f"{id} delivered to {to}")
+                yield Unwanted(publication, each.to, wrong)
             met.add(each.to)
 
     def _wants(self, to: str, matching: int) -> bool:
-        if to.startswith("@") and to not in self._subs:
-            return bool(self._of_client.get(to[1:], 0) & matching)
+        if to.startswith("@") and self._of_client.get(to[1:], 0) & matching:
+            return True
         slots = [self._slots.number(e.subscription) for e in self._subs.get(to, ()) if e.subscription is not None]
         return any(matching >> slot & 1 for slot in slots)
 
@@ -259,3 +276,8 @@ class Obligations:
 
     def _rejection(self, at: Place, rule: str, wanted: str, seen: str) -> Rejection:
         return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before)
+
+
+def by_first(blocks: Iterable[Block]) -> list[Published]:
+    """The publications of a bucket; of those with one id that counts which comes first."""
+    return sorted((p for block in blocks for p in block.published), key=lambda p: p.at)

@@ -35,7 +35,7 @@ publish, in so many `events`."""
 LINES, BAD, AHEAD, PUBLISHED = range(4)
 
 RESULTS = "kind int, run binary, near binary, far binary, end string, part long, first long, data binary"
-"""What comes of a part. `near` is the broker of `FOUND`."""
+"""What comes of a part. `near` is the broker of `FOUND` and of `CLIENT`."""
 FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
 
 

@@ -50,7 +50,8 @@ class _Job:
         self._bad = BadLines()
         self._kept: list[DataFrame] = []
         self._lines_before: list[int] = []
-        self._operations: dict[bytes, list[bytes]] = {}
+        self._operations: dict[bytes, dict[bytes, list[tuple[int, int, bytes]]]] = {}
+        """By run and broker: blocks that were squeezed, each with its part and place there."""
         self._contexts: dict[bytes, joins.Context] = {}
 
     def run(self, ranges: int) -> Report:
@@ -160,11 +161,13 @@ class _Job:
     def _conclude(self, results: DataFrame) -> Report:
         wanted = f"kind in ({columns.FOUND}, {columns.UNREADABLE}) or end = '{OPERATIONS}'"
         found: dict[tuple[str, str], dict[int, Found]] = {}
-        for kind, run, part, data in results.where(wanted).select("kind", "run", "part", "data").collect():
+        told = results.where(wanted).select("kind", "run", "near", "part", "first", "data")
+        for kind, run, near, part, first, data in told.collect():
             if kind == columns.UNREADABLE:
                 self._bad.merge(decode_bad(bytes(data)))
             elif kind == columns.CLIENT:
-                self._operations.setdefault(bytes(run), []).append(bytes(data))
+                mine = self._operations.setdefault(bytes(run), {}).setdefault(bytes(near), [])
+                mine.append((part, first, columns.squeezed(bytes(data))))
             else:
                 each = self._placed(decode_found(bytes(data)))
                 found.setdefault((each.run, each.broker), {})[part] = each
@@ -210,7 +213,10 @@ class _Job:
         wrong = {rejection.run for rejection in rejections}
         self._contexts = {
             run: joins.Context(
-                operations=tuple(self._operations.get(run, ())),
+                operations=tuple(
+                    tuple(block for _, _, block in sorted(mine))
+                    for _, mine in sorted(self._operations.get(run, {}).items())
+                ),
                 owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
                 links=self._setting.pairs,
                 settles=self._setting.settles,

@@ -200,6 +200,6 @@ def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[
     for (near, far, end), block in part.link_blocks(all_of_them=all_of_it):
         yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
     for bucket, block in part.client_blocks(all_of_them=all_of_it):
-        yield CLIENT, run, b"", b"", str(bucket), number, part.events, block
+        yield CLIENT, run, key_of(part.broker), b"", str(bucket), number, part.events, block
     for where, block in part.noted_blocks(all_of_them=all_of_it):
         yield NOTED, run, b"", b"", where, number, part.events, block
