@@ -40,6 +40,9 @@ from routeproof.traces.meanings import Meanings
 EVERY = -1
 """As a mask: all slots stay in use."""
 
+NEVER = (1 << 63) - 1
+"""As a time: after all others."""
+
 
 @frozen
 class Traffic:
@@ -128,6 +131,10 @@ class Obligations:
                     self._of_client[period.client] = self._of_client.get(period.client, 0) | 1 << slot
         self._names = np.array([names[slot] for slot in range(len(names))], np.int64)
         """By slot, the number of the id."""
+        periods = [self._of[self._slots.item(slot)].periods for slot in range(len(names))]
+        self._since = np.array([min(p.begin for p in those) for those in periods], np.int64)
+        self._until = np.array([max(NEVER if p.end is None else p.end for p in those) for those in periods], np.int64)
+        """By slot, when there was such a subscription: never before, and never after."""
 
     def _announce(self, operation: Operation) -> None:
         table = self._subs if operation.kind in ("subscribe", "unsubscribe") else self._advs
@@ -166,41 +173,54 @@ class Obligations:
                 yield self._rejection(publication.at, "TRC-6", "a publication once", f"{publication.id} again")
             else:
                 published[publication.id] = publication
-        wanted = {id: self._wanted(publication) for id, publication in published.items()}
+        due = {id: self._due(publication) for id, publication in published.items()}
         came: dict[str, list[Delivered]] = {}
-        for id, each in self._odd(blocks, wanted):
+        for id, each in self._odd(blocks, due):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
             those = sorted(found, key=lambda d: d.at)
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
-            elif (slots := wanted[id]) is not None:
-                yield from self._of_deliveries(published[id], those, mask_of(slots))
+            elif (slots := due[id]) is not None:
+                yield from self._of_deliveries(published[id], those, mask_of(self._matching(published[id])))
                 yield from self._of_owed(published[id], those, [self._slots.item(slot) for slot in slots])
 
     def wants(self, unwanted: Unwanted) -> bool:
         """Does one of these operations ask for it?"""
-        return self._wants(unwanted.to, mask_of(self._wanted(unwanted.publication) or ()))
+        return self._wants(unwanted.to, mask_of(self._matching(unwanted.publication)))
 
-    def _wanted(self, publication: Published) -> list[int] | None:
-        """The slots of the subscriptions that match; None where nobody knows what was published."""
+    def _matching(self, publication: Published) -> list[int]:
+        """The slots of the subscriptions that match; of none, where nobody knows what was published."""
         event = self._event(publication)
-        return None if event is None else self._slots.matching_once(event)
+        return [] if event is None else self._slots.matching_once(event)
+
+    def _due(self, publication: Published) -> list[int] | None:
+        """Of those that match, the ones that stood when it was made, as far as times say so: what is owed is among
+        them. None where nobody knows what was published."""
+        event, time = self._event(publication), publication.at.time
+        if event is None:
+            return None
+        matching = self._slots.matching_once(event)
+        if self._traffic is None or time < 0:
+            return matching
+        slots = np.array(matching, np.int64)
+        standing: list[int] = slots[(self._since[slots] < time) & (time < self._until[slots])].tolist()
+        return standing
 
     def _odd(
-        self, blocks: Sequence[Block], wanted: Mapping[str, list[int] | None]
+        self, blocks: Sequence[Block], due: Mapping[str, list[int] | None]
     ) -> Iterator[tuple[str, list[Delivered]]]:
-        """The publications that did not come to each subscription that matches, once, and to nobody else; and some of
-        how they came. These are to be looked at."""
-        places = {id: place for place, id in enumerate(wanted)}
+        """The publications that did not come to each subscription for which they are due, once, and to nobody else; and
+        some of how they came. These are to be looked at."""
+        places = {id: place for place, id in enumerate(due)}
         width = len(self._named) + 1
-        counts = [len(slots or ()) for slots in wanted.values()]
-        slots = np.fromiter(chain.from_iterable(slots or () for slots in wanted.values()), np.int64, sum(counts))
-        due = np.repeat(np.arange(len(counts)), counts) * width + self._names[slots]
-        pairs = [due, *(self._pairs(block.delivered, places, width) for block in blocks)]
+        counts = [len(slots or ()) for slots in due.values()]
+        slots = np.fromiter(chain.from_iterable(slots or () for slots in due.values()), np.int64, sum(counts))
+        wanted = np.repeat(np.arange(len(counts)), counts) * width + self._names[slots]
+        pairs = [wanted, *(self._pairs(block.delivered, places, width) for block in blocks)]
         every, which = np.unique(np.concatenate(pairs), return_inverse=True)
-        balance = np.bincount(which[: len(due)], minlength=len(every)) - np.bincount(
-            which[len(due) :], minlength=len(every)
+        balance = np.bincount(which[: len(wanted)], minlength=len(every)) - np.bincount(
+            which[len(wanted) :], minlength=len(every)
         )
         odd = np.zeros(len(places), np.bool_)
         odd[every[balance != 0] // width] = True
