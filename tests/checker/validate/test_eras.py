@@ -73,10 +73,9 @@ def without_clock(rows: list[Row]) -> list[Row]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many eras there were each time, and whether they were all."""
     made: list[int] = []
-    of = seen.Eras
 
     def noted(run: str, told: eras.Told, store: Store, *, timed: bool) -> Eras:
-        found = of(run, told, store, timed=timed)
+        found = Eras(run, told, store, timed=timed)
         made.append(len(found) if timed else 2 - found.is_complete)
         return found
 
