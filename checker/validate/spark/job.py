@@ -280,16 +280,17 @@ class _Job:
 
 
 class _Announced:
-    """Subscriptions that clients make, each once."""
+    """Subscriptions that clients make, each once, and no more than there is room for."""
 
     def __init__(self) -> None:
         self._known: dict[Announced, None] = {}
 
     def add(self, data: bytes) -> None:
-        self._known |= {(id, bytes(text)): None for id, text in msgpack.decode(data)}
+        room = max(0, MOST - len(self._known))
+        self._known |= {(id, bytes(text)): None for id, text in islice(msgpack.decode(data), room)}
 
     def first(self) -> list[Announced]:
-        return list(islice(self._known, MOST))
+        return list(self._known)
 
 
 def _with_before(counted: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -158,7 +158,7 @@ class _Reading:
         self._range = where
         self._open: dict[tuple[str, str], _Block] = {}
         self._place = where.number << 32
-        self._announced: dict[tuple[str, bytes], None] = {}
+        self._announced: dict[str, bytes] = {}
         self._published: list[Written] = []
         self._bad = BadLines()
         self._unfinished = False
@@ -176,7 +176,7 @@ class _Reading:
         for key in list(self._open):
             yield self._closed(key)
         if self._announced:
-            data = packed(list(islice(self._announced, MOST)))
+            data = packed(list(islice(self._announced.items(), MOST)))
             yield (b"", b"", self._next(), AHEAD, 0, False, False, b"", data)
         for some, data in in_rows(self._published):
             yield (b"", b"", self._next(), PUBLISHED, some, False, False, b"", data)
@@ -235,7 +235,9 @@ class _Reading:
         with suppress(*REFUSALS):
             message = _operation(line).message
             if message is not None and message.kind == "subscribe":
-                self._announced[message.id, bytes(message.filter)] = None
+                self._announced[message.id] = bytes(message.filter)
+            elif message is not None and message.kind == "unsubscribe":
+                self._announced.pop(message.id, None)
             elif message is not None and message.kind == "publish" and len(self._published) < self._most:
                 event = bytes(message.attributes) if message.event is None else message.event
                 self._published.append((message.id, message.of, event))
