@@ -109,6 +109,96 @@ def test_the_report_does_not_hang_on_the_cut(
     assert rules["TRC-7"] or told is not list
 
 
+SETTLES = 1000
+OTHERS = "subscribe o b2 {0}", "unsubscribe o b2 {0}"
+"""With what begins a new era, if eras are to be short."""
+
+
+def others(*times: int) -> list[str]:
+    return [each.format(time) for time in times for each in OTHERS]
+
+
+def black_box(said: list[str]) -> list[Row]:
+    """What clients did and got, each as what, about which id, where and when, and which client if it is not c."""
+    rows: list[Row] = [
+        {
+            "routeproof": 1,
+            "run": "r",
+            "protocol": "routing",
+            "policy": "active",
+            "overlay": [["b1", "b2"]],
+            "observes": ["client", "deliver"],
+            "clock": "shared",
+            "settles": SETTLES,
+        }
+    ]
+    for each in ["advertise a b2 0", *said, "advertise z b2 99000"]:
+        kind, id, broker, time, client = (*each.split(), "c")[:5]
+        message = {"kind": kind, "id": id}
+        more: dict[str, object] = {"filter": []} if kind in ("advertise", "subscribe") else {}
+        if kind == "publish":
+            more = {"of": "a", "attributes": {"x": 1}}
+        elif kind == "deliver":
+            id, _, to = id.partition(">")
+            message, more = {"kind": "publish", "id": id}, {"to": to} if to else {}
+        seq = sum(row.get("broker") == broker for row in rows)
+        row = {"broker": broker, "seq": seq, "event": "deliver" if kind == "deliver" else "client", "peer": client}
+        rows.append({**row, "message": {**message, **more}} | ({} if time == "-" else {"time": int(time)}))
+    return rows
+
+
+TWICE = ["subscribe s b1 10000", "unsubscribe s b1 20000", *others(22000, 24000)]
+"""There was a subscription once; and now other things happen."""
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        # to the older period, when the newer one is made, or before it is made
+        ([*TWICE, "publish p b2 29000", "deliver p>s b1 29500", "subscribe s b1 30000"], []),
+        ([*TWICE, "publish p b2 29000", *others(29100), "deliver p>s b1 29500", "subscribe s b1 30000"], []),
+        ([*TWICE, "subscribe s b2 30000", "publish p b1 30100", "deliver p>s b1 30200"], []),
+        ([*TWICE, "publish p b2 29000", "deliver p b1 29500", "subscribe s b1 30000"], []),
+        # before there was any
+        (["publish p b2 1000", "deliver p>s b1 1100", *TWICE, "subscribe s b1 30000"], ["TRC-9"]),
+        ([*TWICE, "publish p b2 29000", "deliver p>s b2 29500", "subscribe s b2 30000"], ["TRC-9"]),
+        # another client asked for it later
+        ([*TWICE, "publish p b1 29000", "deliver p b1 29500 d", "subscribe s b1 50000 d"], ["TRC-9"]),
+        # owed to the period of another era, and to none
+        ([*TWICE, "subscribe s b1 30000", *others(31000, 32000), "publish p b2 40000"], ["TRC-7"]),
+        ([*TWICE, "publish p b2 29000", "subscribe s b1 30000"], []),
+        # something about it has no time, wherever that is said
+        (["subscribe s b1 1000", "publish p b2 9000", *TWICE[1:], "subscribe v b1 60000", "unsubscribe s b1 -"], []),
+        (["unsubscribe s b1 -", *TWICE, "subscribe s b1 30000", *others(31000, 32000), "publish p b2 40000"], []),
+        # withdrawn elsewhere at the same moment, and then made again
+        ([*TWICE[:1], "unsubscribe s b1 20000", "subscribe s b2 20000", *others(25000), "publish p b1 50000"], []),
+        ([*TWICE[:2], "subscribe s b2 20000", "subscribe s b2 25000", "publish p b1 50000"], ["TRC-7"]),
+        # a clock that goes back counts as if it stood
+        (
+            [
+                "subscribe u b1 10000",
+                "unsubscribe u b1 10000",
+                "subscribe s b1 4000",
+                *others(10200),
+                "publish p b2 10300",
+            ],
+            [],
+        ),
+    ],
+)
+def test_what_is_said_of_an_id_may_be_in_several_eras(
+    said: list[str], rules: list[str], counted: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for least in (UNCUT, 1):
+        monkeypatch.setattr(eras, "LEAST", least)
+        report = judged(black_box(said), tmp_path, "observable")
+        assert report.bad == ()
+        assert [each.rule for each in report.rejections] == rules, least
+        assert not report.unjudged
+    assert counted[0] == 1
+    assert counted[1] > 1
+
+
 def operation(kind: str, id: str, time: int, broker: str = "b", seq: int = 0) -> Operation:
     return Operation(kind, id, b"[1]", "c", Place(broker, seq, 0, time))
 
