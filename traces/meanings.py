@@ -15,7 +15,7 @@ from routeproof.model.filters import Attributes, Dialect, EventSet, Filter, Filt
 from routeproof.traces.fields import TraceError
 from routeproof.traces.strict_json import parse
 
-FILTERS = 1 << 13
+FILTERS = 1 << 12
 """Filters that are remembered: some 3 KB each."""
 
 PUBLICATIONS = 1 << 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from routeproof.impl.broker import Broker
 from routeproof.impl.costs import MILLISECOND, Costs
 from routeproof.impl.recording import OBSERVES, Recorder
 from routeproof.impl.simulator import Operation, Simulator
-from routeproof.impl.workloads.quotes import promised, quotes, symbol, wanted
+from routeproof.impl.workloads.quotes import VOLUME, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.stock import Stock
 from routeproof.impl.workloads.workload import Ids, Workload, stream
-from routeproof.model.messages import Advertise, Publish, Subscribe
+from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Overlay
 from routeproof.traces import TraceWriter, broker_name
 
@@ -27,6 +28,12 @@ MILLISECONDS_PER_EVENT = 1_080_000 / 3_060_000
 BROKERS = 8
 SUBSCRIBERS = 6
 """To the stock of each broker of `lopsided`, at that broker."""
+
+STANDING = 50
+"""Subscriptions that stand at one time in `churn`."""
+
+EVENTS_PER_NEWCOMER = 31.5
+"""In `churn`: it comes, it is withdrawn, and in between there are two publications."""
 
 
 def stock(path: Path, events: int) -> None:
@@ -40,6 +47,35 @@ def lopsided(path: Path, events: int, share: float, snapshots: int) -> None:
     overlay = Overlay.of((1, broker) for broker in range(2, BROKERS + 1))
     publications = events // (1 + SUBSCRIBERS)
     _record(path, Workload(overlay, lambda: _local(publications, share), {}, {}, MILLISECOND), snapshots)
+
+
+def churn(path: Path, events: int) -> None:
+    """A star where some subscriptions stand at any time, and no id stays: for each that comes the oldest goes."""
+    overlay = Overlay.of((1, broker) for broker in range(2, BROKERS + 1))
+    newcomers = round(events / EVENTS_PER_NEWCOMER)
+    _record(path, Workload(overlay, lambda: _passing(newcomers), {}, {}, MILLISECOND), 0)
+
+
+def _passing(newcomers: int) -> Iterator[Operation]:
+    ids, time, draw = Ids(), 0, stream(0, "churn")
+    stocks = {broker: quotes(symbol(broker), stream(0, f"stock {broker}")) for broker in range(1, BROKERS + 1)}
+    advertisements = {broker: ids.advertisement(promised(symbol(broker))) for broker in stocks}
+    for broker, advertisement in advertisements.items():
+        yield Operation(time, broker, Advertise(advertisement))
+    standing = deque[tuple[int, Subscription]]()
+    for _ in range(newcomers):
+        time += 20 * MILLISECOND
+        broker, of = draw.randint(1, BROKERS), symbol(draw.randint(1, BROKERS))
+        wants = [*wanted(of, "high"), ["volume", ">", draw.randrange(2 * VOLUME)]]
+        standing.append((broker, ids.subscription(wants)))
+        yield Operation(time, broker, Subscribe(standing[-1][1]))
+        if len(standing) > STANDING:
+            broker, oldest = standing.popleft()
+            yield Operation(time + 10 * MILLISECOND, broker, Unsubscribe(oldest))
+        for _ in range(2):
+            time += 10 * MILLISECOND
+            broker = draw.randint(1, BROKERS)
+            yield Operation(time, broker, Publish(ids.publication(advertisements[broker], next(stocks[broker]))))
 
 
 def _local(publications: int, share: float) -> Iterator[Operation]:

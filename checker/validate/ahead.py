@@ -19,7 +19,7 @@ from routeproof.traces.fields import INTEGER
 from routeproof.traces.parquet_reader import FAULTS, ROWS
 
 MOST = 1 << 17
-"""Subscriptions. Where there are more, nobody looks ahead."""
+"""Subscriptions. Of more, these are known ahead."""
 
 Announced = tuple[str, bytes]
 """An id and its filter, as it was written."""
@@ -44,14 +44,18 @@ class Expected:
 
 
 def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[Announced]:
-    """As far as they can be read; those of clients under packing, too, come one by one."""
-    for id, text in _said(path, "subscribe", ("id", "filter"), groups):
-        if isinstance(id, str) and isinstance(text, str):
-            yield id, text.encode()
+    """As far as they can be read, and are not withdrawn; those of clients under packing, too, come one by one."""
+    standing: dict[str, bytes] = {}
+    for kind, id, text in _said(path, ("subscribe", "unsubscribe"), ("kind", "id", "filter"), groups):
+        if kind == "unsubscribe":
+            standing.pop(id, None)
+        elif isinstance(id, str) and isinstance(text, str):
+            standing[id] = text.encode()
+    yield from standing.items()
 
 
 def publications(path: Path, groups: Iterable[int] | None = None) -> Iterator[Written]:
-    for id, of, text, number in _said(path, "publish", ("id", "of", "attributes", "number"), groups):
+    for id, of, text, number in _said(path, ("publish",), ("id", "of", "attributes", "number"), groups):
         if not isinstance(id, str) or not isinstance(of, str | None):
             continue
         if isinstance(text, str) and number is None:
@@ -60,8 +64,10 @@ def publications(path: Path, groups: Iterable[int] | None = None) -> Iterator[Wr
             yield id, of or "", number
 
 
-def _said(path: Path, kind: str, columns: tuple[str, ...], groups: Iterable[int] | None) -> Iterator[tuple[Any, ...]]:
-    """Of what clients said of this kind, some columns; None in one that the file has not."""
+def _said(
+    path: Path, kinds: tuple[str, ...], columns: tuple[str, ...], groups: Iterable[int] | None
+) -> Iterator[tuple[Any, ...]]:
+    """Of what clients said of these kinds, some columns; None in one that the file has not."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -71,11 +77,12 @@ def _said(path: Path, kind: str, columns: tuple[str, ...], groups: Iterable[int]
         there = set(file.schema_arrow.names)
         if not {"event", "kind"} <= there:
             return
-        names = ["event", "kind", *(name for name in columns if name in there)]
+        names = ["event", *{"kind", *(name for name in columns if name in there)}]
         every = range(file.metadata.num_row_groups) if groups is None else groups
         for group in every:
             for batch in file.iter_batches(ROWS, row_groups=[group], columns=names, use_threads=False):
-                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), pc.equal(batch["kind"], kind)))
+                of_kind = pc.is_in(batch["kind"].cast(pa.string()), value_set=pa.array(kinds))
+                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), of_kind))
                 nothing = [None] * len(chosen)
                 yield from zip(*(chosen[c].to_pylist() if c in there else nothing for c in columns), strict=True)
             pa.default_memory_pool().release_unused()

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve
 
 from routeproof.checker.validate.again import Look, looked_up
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.links import ON_LINKS
 from routeproof.checker.validate.order import in_order
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.rejection import ALWAYS, WHOLE, Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import EVERYTHING, Setting
-from routeproof.traces import BadLine
-
-BAD_LINES_KEPT = 20
 
 
 def of_broker(parts: Sequence[Found]) -> Rejection | None:
@@ -48,7 +46,7 @@ def report(
     setting: Setting,
     parts: Iterable[Found],
     rejections: Iterable[Rejection],
-    bad: Iterable[BadLine],
+    bad: BadLines,
     look: Look,
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read. `look`: looks again."""
@@ -56,10 +54,8 @@ def report(
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
-    every = sorted(bad, key=lambda line: line.number)
-    first_bad = every[0].number if every else 0
-    found = looked_up(foremost(rejections), look, are_lines_missing=bool(every))
-    certain = _first_of_each(r for r in found if not every or r.line == ALWAYS or WHOLE < r.line < first_bad)
+    found = looked_up(foremost(rejections), look, are_lines_missing=bad.count > 0)
+    certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
     parts = list(parts)
@@ -68,8 +64,8 @@ def report(
         events=sum(part.events for part in parts),
         brokers=len({part.broker for part in parts if part.events}),
         rejections=in_order(certain, shared_clock=setting.shared_clock),
-        bad_lines=len(every),
-        bad=tuple(every[:BAD_LINES_KEPT]),
+        bad_lines=bad.count,
+        bad=tuple(bad.first),
         doubtful=in_order(doubtful, shared_clock=setting.shared_clock),
         unjudged=_unjudged(setting, parts, links_are_wrong),
     )

@@ -14,12 +14,12 @@ from routeproof.checker.errors import UsageError
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.validate.again import look
 from routeproof.checker.validate.ahead import subscriptions
-from routeproof.checker.validate.clients import OPERATIONS, block_of
-from routeproof.checker.validate.conclude import foremost, of_broker, report, why_nothing_is_owed
+from routeproof.checker.validate.bad import BadLines
+from routeproof.checker.validate.clients import OPERATIONS
+from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.obligations import Obligations
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.pruning.noted import NOTED
@@ -27,12 +27,11 @@ from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.rows import handed_out
+from routeproof.checker.validate.seen import CLIENTS, SAID, judge_clients, operations_said
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event, TraceError, open_trace
-from routeproof.traces.meanings import meanings_of
 from routeproof.traces.parquet_reader import Rows, is_parquet
 from routeproof.traces.reader import open_rows
 
@@ -62,7 +61,7 @@ class _Reading:
         self._store = store
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
-        self._bad: list[BadLine] = []
+        self._bad = BadLines()
         self._traffic: dict[str, Traffic | None] = {}
         """Of each run that was concluded."""
 
@@ -70,7 +69,7 @@ class _Reading:
         parts, header_run = self._parts, self._setting.run
         for line in lines:
             if type(line) is BadLine:
-                self._bad.append(line)
+                self._bad.add(line)
                 continue
             assert type(line) is Event
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
@@ -80,7 +79,7 @@ class _Reading:
     def _new_part(self, line: Event) -> Part | None:
         key = line.run or self._setting.run, line.broker
         if not is_whole(*key):
-            self._bad.append(BadLine(line.line, HALF))
+            self._bad.add(BadLine(line.line, HALF))
             return None
         part = self._parts[key] = part_of(self.judge, *key)
         return part
@@ -91,7 +90,7 @@ class _Reading:
     def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
         for rows in found:
             if isinstance(rows, BadLine):
-                self._bad.append(rows)
+                self._bad.add(rows)
             else:
                 for each in handed_out(rows, self._setting, self._part):
                     if isinstance(each, Part):
@@ -104,9 +103,10 @@ class _Reading:
         for link, block in part.link_blocks(all_of_them=all_of_it):
             self._store.put((part.run, "link", *link), block)
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
-            self._store.put((part.run, "clients", f"{bucket:02}"), block)
-        for where, block in part.noted_blocks(all_of_them=all_of_it):
-            self._store.put((part.run, NOTED, where), block)
+            where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:02}")
+            self._store.put((part.run, *where), block)
+        for place, block in part.noted_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, NOTED, place), block)
 
     def conclude(self) -> Report:
         found = []
@@ -120,12 +120,15 @@ class _Reading:
             from routeproof.checker.validate.metrics.apart import measure_locally
 
             measure_locally(self._setting, self._store, found)
-        bad = self._bad + [line for each in found for line in each.bad]
+        for each in found:
+            self._bad.merge(each.bad)
         if self._setting.prunes:
             from routeproof.checker.validate.pruning.apart import report_with_similarity
 
-            return report_with_similarity(self._setting, self._store, found, rejections, bad, self._look, self._traffic)
-        return report(self._setting, found, rejections, bad, self._look)
+            return report_with_similarity(
+                self._setting, self._store, found, rejections, self._bad, self._look, self._traffic
+            )
+        return report(self._setting, found, rejections, self._bad, self._look)
 
     def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
         """Links and clients of one run."""
@@ -163,15 +166,4 @@ class _Reading:
         return sorted((near, far) for near, far in found)
 
     def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
-        meanings = meanings_of(dialect(self._setting.dialect))
-        said = map(block_of, self._store.blocks((run, "clients", f"{OPERATIONS:02}")))
-        obligations = Obligations(
-            run,
-            [each for block in said for each in block.operations],
-            meanings,
-            traffic,
-            shared_clock=self._setting.shared_clock,
-        )
-        for key in self._store.stored():
-            if key[:2] == (run, "clients") and key[2] != f"{OPERATIONS:02}":
-                yield from foremost(obligations.judge(map(block_of, self._store.blocks(key))))
+        yield from judge_clients(self._setting, run, partial(operations_said, self._store, run), traffic, self._store)

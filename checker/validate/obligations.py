@@ -1,7 +1,8 @@
 """What clients can see: nothing owed is lost, nothing comes twice, nothing unmatched (TRC-7, TRC-8, TRC-9).
 
-`Obligations` knows what the clients of one run announced and withdrew, and when nothing was on the way between brokers.
-It is then asked about publications and their deliveries, some at a time: what is said of one does not depend on others.
+`Obligations` knows what clients of one run announced and withdrew, in one era at least, and when nothing was on the way
+between brokers. It is then asked about publications of that era and their deliveries, some at a time: what is said of
+one does not depend on others. What is unwanted is so as far as these operations go.
 
 What is owed is the `owed` of routing-core.md: the subscription and the advertisement had both been made, and then
 nothing that changes tables was on any link, before the publication was made. That needs a clock that brokers share.
@@ -15,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 from msgspec import Raw
 
 from routeproof.checker.validate.clients import (
@@ -42,7 +43,7 @@ EVERY = -1
 """As a mask: all slots stay in use."""
 
 NEVER = (1 << 63) - 1
-"""As a seq: after all others."""
+"""As a seq or a time: after all others."""
 
 
 @define
@@ -58,11 +59,21 @@ class _Period:
 
 @define
 class _Announced:
-    """What went by one id, with its periods. `made`: its first seq at each broker where it was announced."""
+    """What went by one id, with its periods. `made`: where it was announced, its first seq at that broker: by the id,
+    and by the client who made it, as deliveries name them."""
 
     subscription: Subscription | None
     periods: list[_Period] = field(factory=list)
-    made: dict[str, int] = field(factory=dict)
+    made: dict[tuple[str, str], int] = field(factory=dict)
+
+
+@frozen
+class Unwanted:
+    """A delivery for which no operation asked of those that were known. `rejection`: what it is if none did."""
+
+    publication: Published
+    came: Delivered
+    rejection: Rejection
 
 
 class Obligations:
@@ -87,13 +98,14 @@ class Obligations:
         self._advs: dict[str, list[_Announced]] = {}
         self._of: dict[Subscription, _Announced] = {}
         self._of_client: dict[tuple[str, str], int] = {}
-        """By broker and client, the slots of what the client subscribed to there."""
-        self._timeless: set[str] = set()
+        """By broker and client, as deliveries name it, the slots of what the client subscribed to there."""
+        said = sorted(operations, key=lambda o: (o.moment, natural(o.at.broker), o.at.seq))
+        self._timeless = {each.id for each in said if each.at.time < 0}
         """Ids of which something was said without a time: nobody knows when they were there."""
         self._withdrawn_now: tuple[int, set[tuple[str, str, str]]] = -1, set()
         """As of the moment that is looked at, what was withdrawn and where."""
-        for time, operation in self._in_time(operations):
-            self._announce(operation, time)
+        for operation in said:
+            self._announce(operation)
         self._named = {id: number for number, id in enumerate(self._subs, 1)}
         names: dict[int, int] = {}
         for id, entries in self._subs.items():
@@ -102,35 +114,28 @@ class Obligations:
                 names[self._slots.number(each.subscription)] = self._named[id]
         self._names = np.array([names[slot] for slot in range(len(names))], np.int64)
         """By slot, the number of the id."""
+        periods = [self._of[self._slots.item(slot)].periods for slot in range(len(names))]
+        self._since = np.array([min(p.begin for p in those) for those in periods], np.int64)
+        self._until = np.array([max(NEVER if p.end is None else p.end for p in those) for those in periods], np.int64)
+        """By slot, when there was such a subscription: never before, and never after. It began at -1 where nobody knows
+        when."""
 
-    def _in_time(self, operations: Iterable[Operation]) -> list[tuple[int, Operation]]:
-        """In the order of the clock that brokers share, but at each broker as it counts; and when each counts as done:
-        not before what its broker did before it."""
-        latest: dict[str, int] = {}
-        found = []
-        for each in sorted(operations, key=lambda o: (natural(o.at.broker), o.at.seq)):
-            at = each.at
-            if at.time < 0:
-                self._timeless.add(each.id)
-            time = latest[at.broker] = max(latest.get(at.broker, -1), at.time) if self._shared_clock else -1
-            found.append((time, each))
-        found.sort(key=lambda one: one[0])
-        return found
-
-    def _announce(self, operation: Operation, time: int) -> None:
+    def _announce(self, operation: Operation) -> None:
+        time = operation.moment
         of_subscriptions = operation.kind in ("subscribe", "unsubscribe")
         entries = (self._subs if of_subscriptions else self._advs).setdefault(operation.id, [])
-        if operation.kind in ("unsubscribe", "unadvertise"):
+        if operation.withdraws:
             for each in entries:
                 for period in each.periods:
                     period.end = operation.at.time if period.end is None else period.end
             self._withdrawn_at(time).add((operation.kind, operation.id, operation.at.broker))
             return
         entry = self._entry(entries, operation)
-        entry.made.setdefault(operation.at.broker, operation.at.seq)
+        by_client = operation.at.broker, f"@{operation.client}"
+        for key in ((operation.at.broker, operation.id), by_client):
+            entry.made.setdefault(key, operation.at.seq)
         if entry.subscription is not None:
-            key = operation.at.broker, operation.client
-            self._of_client[key] = self._of_client.get(key, 0) | 1 << self._slots.number(entry.subscription)
+            self._of_client[by_client] = self._of_client.get(by_client, 0) | 1 << self._slots.number(entry.subscription)
         if entry.periods and entry.periods[-1].end is None:
             entry.periods[-1].clients.add(operation.client)
             return
@@ -164,52 +169,65 @@ class Obligations:
                 self._of[wanted] = found
         return found
 
-    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection]:
+    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection | Unwanted]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
         blocks = list(bucket)
         published: dict[str, Published] = {}
-        for publication in sorted((p for block in blocks for p in block.published), key=lambda p: self._moment(p.at)):
+        for publication in by_first(blocks, shared_clock=self._shared_clock):
             if publication.id in published:
                 again = f"{publication.id} again"
                 yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
             else:
                 published[publication.id] = publication
-        wanted = {id: self._wanted(publication) for id, publication in published.items()}
+        due = {id: self._due(publication) for id, publication in published.items()}
         came: dict[str, list[Delivered]] = {}
-        for id, each in self._odd(blocks, published, wanted):
+        for id, each in self._odd(blocks, published, due):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
-            those = sorted(found, key=lambda d: self._moment(d.at))
+            those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
             yield from self._of_twice(id, those)
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
-            elif (slots := wanted[id]) is not None:
-                yield from self._of_deliveries(published[id], those, mask_of(slots))
+            elif (slots := due[id]) is not None:
+                yield from self._of_deliveries(published[id], those, mask_of(self._matching(published[id])))
                 yield from self._of_owed(published[id], those, [self._slots.item(slot) for slot in slots])
 
-    def _moment(self, at: Place) -> tuple[int, Natural, int]:
-        """What is first, as far as anybody knows."""
-        return at.time if self._shared_clock else -1, natural(at.broker), at.seq
+    def wants(self, unwanted: Unwanted) -> bool:
+        """Does one of these operations ask for it?"""
+        return self._wants(unwanted.came, mask_of(self._matching(unwanted.publication)))
 
-    def _wanted(self, publication: Published) -> list[int] | None:
-        """The slots of the subscriptions that match; None where nobody knows what was published."""
+    def _matching(self, publication: Published) -> list[int]:
+        """The slots of the subscriptions that match; of none, where nobody knows what was published."""
         event = self._event(publication)
-        return None if event is None else self._slots.matching_once(event)
+        return [] if event is None else self._slots.matching_once(event)
+
+    def _due(self, publication: Published) -> list[int] | None:
+        """Of those that match, the ones that stood when it was made, as far as times say so: what is owed is among
+        them. None where nobody knows what was published."""
+        event, time = self._event(publication), publication.at.time
+        if event is None:
+            return None
+        matching = self._slots.matching_once(event)
+        if self._traffic is None or time < 0:
+            return matching
+        slots = np.array(matching, np.int64)
+        standing: list[int] = slots[(self._since[slots] < time) & (time < self._until[slots])].tolist()
+        return standing
 
     def _odd(
-        self, blocks: Sequence[Block], published: Mapping[str, Published], wanted: Mapping[str, list[int] | None]
+        self, blocks: Sequence[Block], published: Mapping[str, Published], due: Mapping[str, list[int] | None]
     ) -> Iterator[tuple[str, list[Delivered]]]:
-        """The publications that did not come to each subscription that matches, once, and to nobody else; or too early.
-        And some of how they came. These are to be looked at."""
-        places = {id: place for place, id in enumerate(wanted)}
+        """The publications that did not come to each subscription for which they are due, once, and to nobody else; or
+        too early. And some of how they came. These are to be looked at."""
+        places = {id: place for place, id in enumerate(due)}
         width = len(self._named) + 1
-        counts = [len(slots or ()) for slots in wanted.values()]
-        slots = np.fromiter(chain.from_iterable(slots or () for slots in wanted.values()), np.int64, sum(counts))
-        due = np.repeat(np.arange(len(counts)), counts) * width + self._names[slots]
-        pairs = [due, *(self._pairs(block.delivered, places, width) for block in blocks)]
+        counts = [len(slots or ()) for slots in due.values()]
+        slots = np.fromiter(chain.from_iterable(slots or () for slots in due.values()), np.int64, sum(counts))
+        wanted = np.repeat(np.arange(len(counts)), counts) * width + self._names[slots]
+        pairs = [wanted, *(self._pairs(block.delivered, places, width) for block in blocks)]
         every, which = np.unique(np.concatenate(pairs), return_inverse=True)
-        balance = np.bincount(which[: len(due)], minlength=len(every)) - np.bincount(
-            which[len(due) :], minlength=len(every)
+        balance = np.bincount(which[: len(wanted)], minlength=len(every)) - np.bincount(
+            which[len(wanted) :], minlength=len(every)
         )
         odd = np.zeros(len(places), np.bool_)
         odd[every[balance != 0] // width] = True
@@ -231,7 +249,8 @@ class Obligations:
         return publications[came.columns[PUBLICATION]] * width + tos[came.columns[TO]]
 
     def _too_early(self, block: Block, published: Mapping[str, Published], places: Mapping[str, int]) -> Any:
-        """The publications that came before their broker knew of them, or of the subscription that they are for."""
+        """The publications that came before their broker knew of them, or of the subscription that they are for, as
+        far as these operations go."""
         came, broker = block.delivered, block.broker
         made = np.array([self._first_made(to, broker) for to in came.tos], np.int64)
         spoken = (published.get(id) for id in came.ids)
@@ -243,7 +262,7 @@ class Obligations:
     def _first_made(self, to: str, broker: str) -> int:
         """From which seq on something can be delivered there for a subscription; clients are asked one by one."""
         entries = self._subs.get(to)
-        return -1 if entries is None else min((each.made.get(broker, NEVER) for each in entries), default=NEVER)
+        return -1 if entries is None else min((each.made.get((broker, to), NEVER) for each in entries), default=NEVER)
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
         met: set[str] = set()
@@ -252,7 +271,9 @@ class Obligations:
                 yield self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
             met.add(each.to)
 
-    def _of_deliveries(self, publication: Published, those: list[Delivered], matching: int) -> Iterator[Rejection]:
+    def _of_deliveries(
+        self, publication: Published, those: list[Delivered], matching: int
+    ) -> Iterator[Rejection | Unwanted]:
         """Each that is the first to somebody."""
         id, met = publication.id, set[str]()
         for each in those:
@@ -261,20 +282,19 @@ class Obligations:
                 yield self._rejection(each.at, "TRC-9", "a publication that was made before", seen, ALWAYS)
             elif each.to not in met and not self._wants(each, matching):
                 wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
-                yield self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
+                wrong = self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
+                yield Unwanted(publication, each, wrong)
             met.add(each.to)
 
     def _wants(self, came: Delivered, matching: int) -> bool:
         """Did its broker's client ask for it before?"""
-        entries: Iterable[_Announced] = self._subs.get(came.to, ())
-        if came.to.startswith("@") and came.to not in self._subs:
-            mine = self._of_client.get((came.broker, came.to[1:]), 0)
-            entries = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
+        mine = self._of_client.get((came.broker, came.to), 0)
+        by_client = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
         return any(
             each.subscription is not None
-            and each.made.get(came.broker, NEVER) < came.seq
+            and each.made.get((came.broker, came.to), NEVER) < came.seq
             and matching >> self._slots.number(each.subscription) & 1
-            for each in entries
+            for each in chain(self._subs.get(came.to, ()), by_client)
         )
 
     def _of_owed(
@@ -327,3 +347,13 @@ class Obligations:
 
 def _whom(came: Delivered) -> str:
     return came.to.removeprefix("@")
+
+
+def by_first(blocks: Iterable[Block], *, shared_clock: bool) -> list[Published]:
+    """The publications of a bucket; of those with one id that counts which comes first."""
+    return sorted((p for block in blocks for p in block.published), key=lambda p: _moment(p.at, shared_clock))
+
+
+def _moment(at: Place, shared_clock: bool) -> tuple[int, Natural, int]:
+    """What is first, as far as anybody knows."""
+    return at.time if shared_clock else -1, natural(at.broker), at.seq

@@ -18,6 +18,7 @@ from msgspec import UNSET
 from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.ahead import MOST, Announced, Expected
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.clients import ClientRows, Deliveries
 from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.meant import Dictionary, Meant
@@ -83,7 +84,7 @@ class Found:
     broker: str
     events: int
     rejection: Rejection | None
-    bad: tuple[BadLine, ...]
+    bad: BadLines
     faults: bool
     earliest: int
     latest: int
@@ -98,7 +99,7 @@ class Part:
     def __init__(self, judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> None:
         self.run, self.broker = run, broker
         self.events = 0 if start is None else 1
-        self.bad: list[BadLine] = []
+        self.bad = BadLines()
         """Lines that nobody could read, or that mean nothing."""
         self._before = before
         self._judge = judge
@@ -131,7 +132,7 @@ class Part:
         try:
             meant = self._meant(message)
         except TraceError as error:
-            self.bad.append(BadLine(line, str(error)))
+            self.bad.add(BadLine(line, str(error)))
             return False
         before = self._before + self.events
         self.events += 1
@@ -225,7 +226,7 @@ class Part:
             meant = None if event.message is None or kind == "note" else self._meant(event.message)
             tables = event.tables
         except TraceError as error:
-            self.bad.append(BadLine(line, str(error)))
+            self.bad.add(BadLine(line, str(error)))
             return False
         before = self._before + self.events
         self.events += 1
@@ -258,7 +259,7 @@ class Part:
             self.broker,
             self.events,
             None if self._is_lost else self._replay.finish(),
-            tuple(self.bad),
+            self.bad,
             self._faults,
             self._earliest,
             self._latest,

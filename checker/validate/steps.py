@@ -21,7 +21,7 @@ from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
 from routeproof.checker.validate.replica import Knowledge, Replica
 from routeproof.checker.validate.replica.publishing import publish
-from routeproof.checker.validate.said import apart, said_by_model
+from routeproof.checker.validate.said import ADDS, apart, said_by_model
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import differ
 from routeproof.checker.validate.stretches import Stretch
@@ -32,6 +32,9 @@ from routeproof.model.tables import Tables
 from routeproof.traces import Event, TraceTables
 
 Sends = Sequence[tuple[Node, Hashable]]
+
+FEWEST = 1024
+"""Of so few subscriptions nobody looks which were withdrawn."""
 
 LAST = (1 << 63) - 1
 """The greatest seq that there is."""
@@ -68,6 +71,8 @@ class BrokerReplay:
         self.clock = -1 if start is None or start.time is None else start.time
         """The time of the event that comes next."""
         self._client_of: dict[str, str] = {}
+        """Of the subscriptions that clients made here, and of some that they withdrew."""
+        self._look_at = FEWEST
         self._told: Meant | None = None
         """What is being handled; None between two steps. The next six are of the same step."""
         self._sender = LOCAL
@@ -115,9 +120,13 @@ class BrokerReplay:
 
     def client(self, seq: int, line: int, peer: str, meant: Meant) -> None:
         if self._next(seq, line) and self._close():
-            for item in meant.items:
-                self._client_of[item.id] = peer
+            if meant.kind in ADDS:
+                self._client_of.update((item.id, peer) for item in meant.items)
             self._handle(seq, LOCAL, meant)
+            if len(self._client_of) >= self._look_at:
+                known = self._known_ids()
+                self._client_of = {id: peer for id, peer in self._client_of.items() if id in known}
+                self._look_at = max(FEWEST, 2 * len(self._client_of))
 
     def pass_on(self, stretch: Stretch, steps: Steps, known: Unpacked) -> bool:
         """Many steps at once, if each is what the model does; if not, they are to be fed event by event."""
@@ -269,6 +278,10 @@ class BrokerReplay:
             assert event is not None, "asked when it was handled"
             told.matching = universe.matching(event)
         return publish(self._knowledge, self._sender, told.matching)
+
+    def _known_ids(self) -> set[str]:
+        """Of subscriptions."""
+        return {self._knowledge.universe.subscription(slot).id for slot in self._knowledge.subs}
 
     def _publication_sends(self, told: Meant) -> Sends:
         p = publication(told)

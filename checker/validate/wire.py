@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from attrs import asdict
 
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.packing import packed
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.rejection import Rejection
@@ -21,17 +24,21 @@ def decode_found(data: bytes) -> Found:
         **{
             **raw,
             "rejection": None if raw["rejection"] is None else Rejection(**raw["rejection"]),
-            "bad": tuple(BadLine(**each) for each in raw["bad"]),
+            "bad": _bad_lines(**raw["bad"]),
         }
     )
 
 
-def encode_bad(lines: list[BadLine]) -> bytes:
-    return packed([(line.number, line.reason) for line in lines])
+def encode_bad(bad: BadLines) -> bytes:
+    return packed(asdict(bad))
 
 
-def decode_bad(data: bytes) -> list[BadLine]:
-    return [BadLine(*each) for each in msgspec.msgpack.decode(data)]
+def decode_bad(data: bytes) -> BadLines:
+    return _bad_lines(**msgspec.msgpack.decode(data))
+
+
+def _bad_lines(count: int, first: list[dict[str, Any]]) -> BadLines:
+    return BadLines(count, [BadLine(**each) for each in first])
 
 
 def encode_rejection(rejection: Rejection) -> bytes:

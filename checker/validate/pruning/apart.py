@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 
 from routeproof.checker.validate.again import Look
-from routeproof.checker.validate.clients import OPERATIONS, block_of
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.conclude import foremost, report
 from routeproof.checker.validate.part import Found
 from routeproof.checker.validate.pruning import noted
@@ -16,10 +17,10 @@ from routeproof.checker.validate.pruning.standing import Standing
 from routeproof.checker.validate.pruning.ways import Ways, rows_of
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.seen import operations_said
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.traces import BadLine
 
 ROWS = "rows"
 """In a store's key, after that of the decisions about the same subscriptions."""
@@ -30,7 +31,7 @@ def report_with_similarity(
     store: Store,
     found: Sequence[Found],
     rejections: list[Rejection],
-    bad: Sequence[BadLine],
+    bad: BadLines,
     look: Look,
     traffic: Mapping[str, Traffic | None],
 ) -> Report:
@@ -57,9 +58,8 @@ def report_with_similarity(
 def _of_run(
     setting: Setting, store: Store, run: str, traffic: Traffic | None, rejections: list[Rejection], tally: Tally
 ) -> Iterator[list[Share]]:
-    operations = map(block_of, store.blocks((run, "clients", f"{OPERATIONS:02}")))
     holds = map(noted.of_signals, store.blocks((run, noted.NOTED, noted.HOLDS)))
-    standing = Standing(setting, (each for block in operations for each in block.operations), holds, traffic)
+    standing = Standing(setting, chain.from_iterable(operations_said(store, run)), holds, traffic)
     ways, shares = Ways(run, standing), Shares(run, standing)
     keys = [key for key in store.stored() if key[:2] == (run, noted.NOTED)]
     for key in keys:

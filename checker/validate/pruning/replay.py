@@ -124,6 +124,9 @@ class PruningReplay(BrokerReplay):
             raise Unreadable(f"{found}, where there are {wanted} thresholds")
         return evolve(message, cuts=meant.cuts)
 
+    def _known_ids(self) -> set[str]:
+        return {s.id for s, _ in self._tables.subs}
+
     def _sub_named(self, id: str) -> Subscription | None:
         return next((s for s, _ in self._tables.subs if s.id == id), None)
 

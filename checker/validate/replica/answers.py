@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, Protocol, TypeVar
+from weakref import proxy
 
 from routeproof.checker.validate.replica.bits import Numbers
 from routeproof.checker.validate.replica.groups import Group
@@ -49,7 +50,7 @@ class Answers(Generic[K]):
     def __init__(
         self, news: News, ask: Callable[[K], Iterable[Group]], belongs: Callable[[K, Filter], bool], most: int
     ) -> None:
-        self._news = news
+        self._news: News = proxy(news)  # which has these answers: a cycle would keep both
         self._ask = ask
         self._belongs = belongs
         self._most = most
@@ -71,6 +72,12 @@ class Answers(Generic[K]):
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= ENTRY + oldest.size
         return answer
+
+    def forget(self, key: K) -> None:
+        """Nobody will ask that again."""
+        answer = self._kept.pop(key, None)
+        if answer is not None:
+            self._bytes -= ENTRY + answer.size
 
     def _renewed(self, key: K, answer: Answer | None) -> Answer:
         newcomers = None if answer is None else self._news.newcomers(answer.moment)

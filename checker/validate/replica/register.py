@@ -33,12 +33,20 @@ KEPT_OF_EVENTS = 1 << 20
 
 
 class Register(Generic[T]):
-    """`in_use` tells the mask of the numbers that anybody still holds."""
+    """`in_use` tells the mask of the numbers that anybody still holds; `gone` is told the filters that nobody has any
+    more."""
 
-    def __init__(self, filter_of: Callable[[T], Filter], in_use: Callable[[], int], kept: int = KEPT) -> None:
+    def __init__(
+        self,
+        filter_of: Callable[[T], Filter],
+        in_use: Callable[[], int],
+        kept: int = KEPT,
+        gone: Callable[[Filter], None] = lambda _: None,
+    ) -> None:
         self.moment = 0
         self._filter_of = filter_of
         self._in_use = in_use
+        self._gone = gone
         self._look_at = FEWEST
         self._numbers: dict[T, int] = {}
         self._items: list[T | None] = []
@@ -129,6 +137,7 @@ class Register(Generic[T]):
             if not group.numbers:
                 del self._groups[group.filter]
                 self._index.remove(group)
+                self._gone(group.filter)
         self._free.sort(reverse=True)
         self._look_at = max(FEWEST, 2 * len(self._numbers))
 
@@ -141,6 +150,11 @@ class Register(Generic[T]):
     def matching_once(self, event: Event) -> list[int]:
         """The same, in any order, for one who will not ask again: nothing is kept."""
         return [number for group in self._index.matching(event) for number in group.numbers]
+
+    def forget(self, asked: Filter) -> None:
+        """Nobody will ask about this filter any more."""
+        for answers in (self._covering, self._covered, self._overlapping):
+            answers.forget(asked)
 
     def covering(self, asked: Filter) -> int:
         """Whose filter covers this one: those with the same filter are among them."""

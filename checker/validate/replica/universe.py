@@ -30,8 +30,8 @@ class Universe:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._holders: WeakSet[Holder] = WeakSet()
-        self.subscriptions = Register[Subscription](lambda s: s.filter, self._slots_held, kept)
-        self.promises = Register[Filter](lambda f: f, self._promises_held, kept)
+        self.subscriptions = Register[Subscription](lambda s: s.filter, self._slots_held, kept, self._forget)
+        self.promises = Register[Filter](lambda f: f, self._promises_held, kept, self._forget)
 
     def join(self, holder: Holder) -> None:
         self._holders.add(holder)
@@ -79,6 +79,10 @@ class Universe:
         if len(found) > 1:
             found.sort(key=by_id)
         return found
+
+    def _forget(self, gone: Filter) -> None:
+        self.subscriptions.forget(gone)
+        self.promises.forget(gone)
 
     def _slots_held(self) -> int:
         held = 0

@@ -29,12 +29,13 @@ BLOCKS = (
     "starts boolean, bare boolean, lines binary, data binary"
 )
 """Lines of one broker, from one place of the file. `lines` are their numbers; `starts`: a part may begin with the first
-of them; `bare`: they have a delivery that does not say for which subscription it is. `AHEAD`: no lines, but the
-subscriptions that clients make in them; `PUBLISHED`: what they publish, in so many `events`."""
+of them; `bare`: they have a delivery that does not say for which subscription it is. `BAD`: how many lines there were,
+and which of these are bad. `AHEAD`: no lines, but the subscriptions that clients make in them; `PUBLISHED`: what they
+publish, in so many `events`."""
 LINES, BAD, AHEAD, PUBLISHED = range(4)
 
 RESULTS = "kind int, run binary, near binary, far binary, end string, part long, first long, data binary"
-"""What comes of a part. `near` is the broker of `FOUND`."""
+"""What comes of a part. `near` is the broker of `FOUND` and of `CLIENT`."""
 FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
 
 

@@ -13,6 +13,7 @@ from msgspec import msgpack
 
 from routeproof.checker.validate.again import Met, Where
 from routeproof.checker.validate.ahead import MOST, Announced
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
 from routeproof.checker.validate.metrics.asked import Measured
@@ -37,7 +38,6 @@ from routeproof.checker.validate.spark import (
 )
 from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
 from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
-from routeproof.traces import BadLine
 from routeproof.traces.parquet_reader import is_parquet
 
 if TYPE_CHECKING:
@@ -58,12 +58,13 @@ class _Job:
         # One each for what there are cores: parts are dealt out evenly, and every task has to find out anew what each
         # publication means and who matches it.
         self._tasks = spark.sparkContext.defaultParallelism
-        self._bad: list[BadLine] = []
+        self._bad = BadLines()
         self._kept: list[DataFrame] = []
         self._blocks: DataFrame | None = None
         """Of lines; None of Parquet."""
         self._lines_before: list[int] = []
-        self._operations: dict[bytes, list[bytes]] = {}
+        self._operations: dict[bytes, dict[bytes, list[tuple[int, int, bytes]]]] = {}
+        """By run and broker: blocks that were squeezed, each with its part and place there."""
         self._contexts: dict[bytes, joins.Context] = {}
 
     def run(self, ranges: int) -> Report:
@@ -126,28 +127,25 @@ class _Job:
     def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
         """Whose lines are where and, broadcast, what can be foreseen. Lines that nobody could read are put apart; and
         how many lines each range has says what lines are called."""
-        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else {{0}} end {{0}}"
-        told = blocks.selectExpr(
-            "kind", "run", "broker", "place", "events", "starts", "bare", *map(small.format, ("lines", "data"))
-        )
+        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else data end data"
+        told = blocks.selectExpr("kind", "run", "broker", "place", "events", "starts", "bare", small)
         found: list[plan.Block] = []
         announced = _Announced()
         published: list[tuple[int, int]] = []
         counts: dict[int, int] = {}
-        bad: list[tuple[int, str]] = []
-        for kind, run, broker, place, events, starts, bare, numbers, data in told.collect():
+        bad = BadLines()
+        for kind, run, broker, place, events, starts, bare, data in told.collect():
             if kind == columns.LINES:
                 found.append(plan.Block(bytes(run), bytes(broker), place, events, starts, bare))
             elif kind == columns.AHEAD:
                 announced.add(data)
             elif kind == columns.PUBLISHED:
                 published.append((place, events))
-            elif numbers:
-                bad.append((int.from_bytes(numbers, "little"), name_of(bytes(data))))
             else:
                 counts[place >> 32] = events
+                bad.merge(decode_bad(bytes(data)))
         self._lines_before = list(accumulate((counts[n] for n in sorted(counts)), initial=1))
-        self._bad = [BadLine(self._line(number), reason) for number, reason in bad]
+        self._bad = bad.renumbered(self._line)
         return found, self._foreseen(announced, blocks.select("kind", "place", "data"), published)
 
     def _foreseen(self, announced: _Announced, said: DataFrame, published: list[tuple[int, int]]) -> Any:
@@ -176,11 +174,13 @@ class _Job:
     def _conclude(self, results: DataFrame) -> Report:
         wanted = f"kind in ({columns.FOUND}, {columns.UNREADABLE}) or end = '{OPERATIONS}'"
         found: dict[tuple[str, str], dict[int, Found]] = {}
-        for kind, run, part, data in results.where(wanted).select("kind", "run", "part", "data").collect():
+        told = results.where(wanted).select("kind", "run", "near", "part", "first", "data")
+        for kind, run, near, part, first, data in told.collect():
             if kind == columns.UNREADABLE:
-                self._bad += decode_bad(bytes(data))
+                self._bad.merge(decode_bad(bytes(data)))
             elif kind == columns.CLIENT:
-                self._operations.setdefault(bytes(run), []).append(bytes(data))
+                mine = self._operations.setdefault(bytes(run), {}).setdefault(bytes(near), [])
+                mine.append((part, first, columns.squeezed(bytes(data))))
             else:
                 each = self._placed(decode_found(bytes(data)))
                 found.setdefault((each.run, each.broker), {})[part] = each
@@ -191,7 +191,8 @@ class _Job:
         rejections += self._between_brokers(results, every)
         if isinstance(self._setting, Measured):
             metering.measure(self._setting, results, brokers, self._tasks)
-        self._bad += [line for each in every for line in each.bad]
+        for each in every:
+            self._bad.merge(each.bad)
         if not self._setting.prunes:
             return report(self._setting, every, rejections, self._bad, self._look)
         more, judged = similar.similarity(
@@ -220,7 +221,7 @@ class _Job:
         return evolve(
             found,
             rejection=None if at is None else evolve(at, line=self._line(at.line)),
-            bad=tuple(BadLine(self._line(line.number), line.reason) for line in found.bad),
+            bad=found.bad.renumbered(self._line),
         )
 
     def _between_brokers(self, results: DataFrame, found: list[Found]) -> list[Rejection]:
@@ -239,7 +240,10 @@ class _Job:
         wrong = {rejection.run for rejection in rejections}
         self._contexts = {
             run: joins.Context(
-                operations=tuple(self._operations.get(run, ())),
+                operations=tuple(
+                    tuple(block for _, _, block in sorted(mine))
+                    for _, mine in sorted(self._operations.get(run, {}).items())
+                ),
                 owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
                 links=self._setting.pairs,
                 settles=self._setting.settles,
@@ -303,16 +307,17 @@ class _Job:
 
 
 class _Announced:
-    """Subscriptions that clients make, each once."""
+    """Subscriptions that clients make, each once, and no more than there is room for."""
 
     def __init__(self) -> None:
         self._known: dict[Announced, None] = {}
 
     def add(self, data: bytes) -> None:
-        self._known |= {(id, bytes(text)): None for id, text in msgpack.decode(data)}
+        room = max(0, MOST - len(self._known))
+        self._known |= {(id, bytes(text)): None for id, text in islice(msgpack.decode(data), room)}
 
     def first(self) -> list[Announced]:
-        return list(islice(self._known, MOST))
+        return list(self._known)
 
 
 def _with_before(counted: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate.clients import Operation, block_of
-from routeproof.checker.validate.conclude import foremost
+from routeproof.checker.validate.clients import Operation, operations_of
 from routeproof.checker.validate.links import Comparison, compare
-from routeproof.checker.validate.obligations import Obligations
 from routeproof.checker.validate.packing import name_of
 from routeproof.checker.validate.quiet import Busy, union
+from routeproof.checker.validate.seen import CLIENTS, judge_clients
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import (
     CONTROL,
@@ -25,12 +24,11 @@ from routeproof.checker.validate.spark.columns import (
     Batch,
     batches,
     rows_of,
+    unsqueezed,
 )
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.checker.validate.wire import encode_rejection
-from routeproof.model.filters import dialect
-from routeproof.traces.meanings import meanings_of
 
 Row = tuple[Any, ...]
 
@@ -72,12 +70,13 @@ def _compared(run: bytes, comparison: Comparison) -> Iterator[Row]:
 
 @frozen
 class Context:
-    """What obligations of one run rest on: what clients announced, as blocks; and what was on the way when, as bytes.
+    """What obligations of one run rest on: what each broker's clients announced, as blocks that were squeezed; and what
+    was on the way when, as bytes.
 
     `owes`: can be judged what is owed? `width` is that of a slot; spans and digests are as `join_links` gave them.
     """
 
-    operations: tuple[bytes, ...]
+    operations: tuple[tuple[bytes, ...], ...]
     owes: bool
     links: bool
     settles: int | None
@@ -86,6 +85,10 @@ class Context:
     control: tuple[bytes, ...] = ()
     publications: tuple[bytes, ...] = ()
     on_the_way: tuple[bytes, ...] = ()
+
+    def said(self) -> list[Iterator[Operation]]:
+        """Each broker's, in its order."""
+        return [operations_of(map(unsqueezed, blocks)) for blocks in self.operations]
 
     def traffic(self) -> Traffic | None:
         if not self.owes:
@@ -109,17 +112,9 @@ def join_clients(setting: Setting, contexts: Any, found: Iterator[Batch]) -> Ite
 
 def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator[dict[str, Any]]) -> Iterator[Row]:
     for run, buckets in groupby(rows, lambda row: row["run"]):
-        obligations = obligations_of(name_of(run), contexts[run], setting)
-        for _, mine in groupby(buckets, lambda row: row["end"]):
-            bucket = (block_of(row["data"]) for row in mine)
-            for rejection in foremost(obligations.judge(bucket)):
+        name, context = name_of(run), contexts[run]
+        with Store() as store:
+            for row in buckets:
+                store.put((name, CLIENTS, row["end"]), row["data"])
+            for rejection in judge_clients(setting, name, context.said, context.traffic(), store):
                 yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(rejection)
-
-
-def obligations_of(run: str, context: Context, setting: Setting) -> Obligations:
-    meanings = meanings_of(dialect(setting.dialect))
-    return Obligations(run, operations_of(context), meanings, context.traffic(), shared_clock=setting.shared_clock)
-
-
-def operations_of(context: Context) -> list[Operation]:
-    return [each for block in context.operations for each in block_of(block).operations]

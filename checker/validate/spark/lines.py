@@ -17,6 +17,7 @@ import msgspec
 from attrs import define, field, frozen
 
 from routeproof.checker.validate.ahead import MOST
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.packing import HALF, is_whole, key_of, packed
 from routeproof.checker.validate.part import Judge
 from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
@@ -35,6 +36,7 @@ from routeproof.checker.validate.spark.columns import (
 )
 from routeproof.checker.validate.spark.foreseen import in_rows
 from routeproof.checker.validate.spark.shared import opened
+from routeproof.checker.validate.wire import encode_bad
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
@@ -156,8 +158,9 @@ class _Reading:
         self._range = where
         self._open: dict[tuple[str, str], _Block] = {}
         self._place = where.number << 32
-        self._announced: dict[tuple[str, bytes], None] = {}
+        self._announced: dict[str, bytes] = {}
         self._published: list[Written] = []
+        self._bad = BadLines()
         self._unfinished = False
         """Did what can be read of a broken file end in the middle of a line?"""
 
@@ -169,15 +172,15 @@ class _Reading:
                 yield from self._put(lines, base + count + 1)
                 count += len(lines)
         except Broken as error:
-            yield self._unreadable(BadLine(base + count + (not self._unfinished), str(error)))
+            self._bad.add(BadLine(base + count + (not self._unfinished), str(error)))
         for key in list(self._open):
             yield self._closed(key)
         if self._announced:
-            data = packed(list(islice(self._announced, MOST)))
+            data = packed(list(islice(self._announced.items(), MOST)))
             yield (b"", b"", self._next(), AHEAD, 0, False, False, b"", data)
         for some, data in in_rows(self._published):
             yield (b"", b"", self._next(), PUBLISHED, some, False, False, b"", data)
-        yield (b"", b"", self._next(), BAD, count, False, False, b"", b"")  # how many lines there were
+        yield (b"", b"", self._next(), BAD, count, False, False, b"", encode_bad(self._bad))
 
     def _put(self, lines: list[bytes], first: int) -> Iterator[Row]:
         """Each to its broker's block. Most lines are nothing but that, and there are millions."""
@@ -190,7 +193,7 @@ class _Reading:
         for number, (line, seen) in enumerate(zip(lines, every, strict=True), first):
             if not isinstance(seen, _Glance):
                 if seen is not None:
-                    yield self._unreadable(seen)
+                    self._bad.add(seen)
                 continue
             key, event = (seen.run or self._run, seen.broker), seen.event
             block, starts = begun.get(key), False
@@ -204,7 +207,7 @@ class _Reading:
                         block = None
             if block is None:
                 if not is_whole(*key):
-                    yield self._unreadable(BadLine(number, HALF))
+                    self._bad.add(BadLine(number, HALF))
                     continue
                 block = begun[key] = _Block(starts)
             block.lines.append(line)
@@ -232,7 +235,9 @@ class _Reading:
         with suppress(*REFUSALS):
             message = _operation(line).message
             if message is not None and message.kind == "subscribe":
-                self._announced[message.id, bytes(message.filter)] = None
+                self._announced[message.id] = bytes(message.filter)
+            elif message is not None and message.kind == "unsubscribe":
+                self._announced.pop(message.id, None)
             elif message is not None and message.kind == "publish" and len(self._published) < self._most:
                 event = bytes(message.attributes) if message.event is None else message.event
                 self._published.append((message.id, message.of, event))
@@ -248,10 +253,6 @@ class _Reading:
         counted = len(block.lines)
         data = squeezed(b"\n".join(block.lines))
         return run, broker, self._next(), LINES, counted, block.starts, block.bare, block.numbers.tobytes(), data
-
-    def _unreadable(self, line: BadLine) -> Row:
-        numbers = array("q", [line.number]).tobytes()
-        return b"", b"", self._next(), BAD, 0, False, False, numbers, key_of(line.reason)
 
     def _next(self) -> int:
         self._place += 1

@@ -15,6 +15,7 @@ import numpy as np
 from msgspec.structs import force_setattr
 
 from routeproof.checker.memory import collecting_rarely
+from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.metrics.metered import part_of
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
@@ -129,7 +130,7 @@ class _Opened:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._parts: dict[tuple[str, str], tuple[int, Part]] = {}
-        self._bad: list[BadLine] = []
+        self._bad = BadLines()
         self._group = 0
         self._starts = False
 
@@ -142,7 +143,7 @@ class _Opened:
 
     def look(self, found: Rows | BadLine) -> Iterator[Row]:
         if isinstance(found, BadLine):
-            self._bad.append(found)
+            self._bad.add(found)
             return
         for each in handed_out(found, self._judge.setting, self._known):
             if isinstance(each, Part):
@@ -153,7 +154,7 @@ class _Opened:
 
     def _look_at(self, line: Event | BadLine) -> Iterator[Row]:
         if isinstance(line, BadLine):
-            self._bad.append(line)
+            self._bad.add(line)
             return
         key = self._key(line)
         known = None if self._starts else self._parts.get(key)
@@ -176,13 +177,13 @@ class _Opened:
     def finished(self) -> Iterator[Row]:
         for number, part in self._parts.values():
             yield from _finished(part, number)
-        if self._bad:
+        if self._bad.count:
             yield UNREADABLE, b"", b"", b"", "", 0, 0, encode_bad(self._bad)
 
 
 def _look(part: Part, number: int, line: Event | BadLine) -> Iterator[Row]:
     if isinstance(line, BadLine):
-        part.bad.append(line)
+        part.bad.add(line)
     elif part.look(line):
         yield from _set_aside(part, number)
 
@@ -199,6 +200,6 @@ def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[
     for (near, far, end), block in part.link_blocks(all_of_them=all_of_it):
         yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
     for bucket, block in part.client_blocks(all_of_them=all_of_it):
-        yield CLIENT, run, b"", b"", str(bucket), number, part.events, block
+        yield CLIENT, run, key_of(part.broker), b"", str(bucket), number, part.events, block
     for where, block in part.noted_blocks(all_of_them=all_of_it):
         yield NOTED, run, b"", b"", where, number, part.events, block

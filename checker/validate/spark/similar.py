@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,7 +27,7 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import columns
 from routeproof.checker.validate.spark.columns import REJECTION, RESULTS, Batch, batches
-from routeproof.checker.validate.spark.joins import Context, operations_of
+from routeproof.checker.validate.spark.joins import Context
 from routeproof.checker.validate.wire import decode_rejection, encode_rejection
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Known:
     holds: tuple[bytes, ...]
 
     def standing(self, run: str, setting: Setting) -> Standing:
-        operations = operations_of(self.context)
+        operations = chain.from_iterable(self.context.said())
         return Standing(setting, operations, map(noted.of_signals, self.holds), self.context.traffic())
 
 

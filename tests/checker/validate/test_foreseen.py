@@ -6,9 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from routeproof.checker.bench.recorded import STANDING, churn
 from routeproof.checker.cli import main
 from routeproof.checker.spark.session import session
-from routeproof.checker.validate import setting_of
+from routeproof.checker.validate import setting_of, validate
 from routeproof.checker.validate.ahead import publications, subscriptions
 from routeproof.checker.validate.publications import MOST, Told, Written
 from routeproof.checker.validate.setting import Setting
@@ -121,3 +122,12 @@ def test_all_workers_hash_text_alike_and_find_what_they_are_told(run: Path) -> N
         assert len({each.split()[1] for each in said}) == 1
         for form in ("trace.jsonl", "trace.parquet"):
             assert judge(spark, run / form, setting_of(run / form, "exact")).verdict == "accepted"
+
+
+def test_what_is_withdrawn_is_not_looked_for(tmp_path: Path) -> None:
+    """Of a run in which subscriptions come and go, those that stand in the end are known ahead."""
+    churn(tmp_path / "trace.jsonl", 5000)
+    to_parquet(tmp_path / "trace.jsonl", tmp_path / "trace.parquet")
+    announced = list(subscriptions(tmp_path / "trace.parquet"))
+    assert len(announced) == STANDING
+    assert validate(tmp_path / "trace.parquet") == validate(tmp_path / "trace.jsonl")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import evolve
 
+from routeproof.checker.bench.recorded import churn
 from routeproof.checker.cli import main
 from routeproof.checker.spark.session import session
 from routeproof.checker.validate import Level, Report, setting_of, validate
@@ -212,6 +213,40 @@ def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSe
     assert (expected.verdict, expected.bad_lines) == ("unknown", 5)
     for ranges in (70_000, 1 << 23):
         assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+
+
+def test_of_many_bad_lines_the_same_are_shown(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+    """Those that nobody can read, those that mean nothing to their broker, and those with half a name."""
+    rng, lines = random.Random(0), run.read_bytes().splitlines(keepends=True)
+    odd = (
+        b"{ not json\n",
+        b'{"broker":"b1","seq":2,"event":"client","message":{"kind":"subscribe","id":"x","filter":[["a",">"]]}}\n',
+        b'{"broker":"\\ud800","seq":1,"event":"note"}\n',
+    )
+    for _ in range(200):
+        lines.insert(rng.randrange(1, len(lines)), rng.choice(odd))
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b"".join(lines))
+    expected = validate(path)
+    assert (expected.bad_lines, len(expected.bad)) == (200, 20)
+    for ranges in (70_000, 1 << 23):
+        assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+
+
+@pytest.mark.parametrize("clock", [True, False])
+def test_subscriptions_that_come_and_go(clock: bool, tmp_path: Path, spark: "SparkSession") -> None:
+    """So many that there are several eras, and deliveries for what was withdrawn in one of the others."""
+    churn(tmp_path / "run.jsonl", 40_000)
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    if not clock:
+        del rows[0]["clock"]
+    delivered = [row for row in rows[1:] if row["event"] == "deliver"]
+    delivered[-1]["message"]["to"] = delivered[0]["message"]["to"]
+    delivered[-2]["message"]["to"] = "nobody"
+    path = write(rows, tmp_path / "churn.jsonl")
+    expected = validate(path, "observable")
+    assert expected.verdict == "rejected"
+    assert judge(spark, path, setting_of(path, "observable"), ranges=1 << 20) == expected
 
 
 @pytest.mark.parametrize("broken", [False, True])

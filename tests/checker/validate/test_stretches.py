@@ -16,6 +16,7 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Report, clients, links, stretches, validate
 from routeproof.checker.validate.part import Part
+from routeproof.checker.validate.seen import CLIENTS, SAID
 from routeproof.checker.validate.store import Store
 from routeproof.traces import parquet_reader, parquet_writer, to_parquet
 from tests.checker.validate.walks import Row, write
@@ -82,7 +83,7 @@ def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
         put(store, key, block)
         if key[1] == "link":
             found.setdefault(key, []).extend(links.rows(block).tolist())
-        else:
+        elif key[1] in (SAID, CLIENTS):
             read = clients.block_of(block)
             rows = (*read.operations, *read.published, *((read.broker, *each) for each in read.delivered))
             found.setdefault(key, []).extend(rows)
