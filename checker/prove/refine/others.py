@@ -19,7 +19,8 @@ from attrs import evolve, frozen
 
 from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.structure import Spoken, Structure, Word, hop, spoken, tables, word
-from routeproof.checker.prove.solve import RLIMIT, SEED
+from routeproof.checker.prove.small import Solver
+from routeproof.checker.prove.solve import RLIMIT
 from routeproof.model.overlay import Node
 from routeproof.spec.theory.logic import Truth, formula, negation
 from routeproof.spec.theory.readings import Clause, Grounded, Relation, Term
@@ -160,15 +161,12 @@ def differences(logic: Grounded, open_: R, known: R) -> Iterator[Change]:
 def solution(
     logic: Grounded, clauses: Sequence[Clause], changes: Sequence[Change], given: Sequence[z3.BoolRef] = ()
 ) -> str | None:
-    """What is changed in a solution; None if there is none."""
-    solver = z3.Solver()
-    solver.set(random_seed=SEED, rlimit=RLIMIT, ctrl_c=False)
+    """What is changed in a solution; None if there is none. `GaveUp` is neither."""
+    solver = Solver(RLIMIT)
     solver.add(*given, *(formula(clause.closed(logic)) for clause in clauses))
-    solver.add(z3.Or([formula(change) for _, change in changes]))
-    answer = solver.check()
-    if answer == z3.unsat:
+    model = solver.find(z3.Or([formula(change) for _, change in changes]))
+    if model is None:
         return None
-    if answer == z3.unknown:
-        return f"Z3 gives up: {solver.reason_unknown()}"
-    model = solver.model()
-    return "; ".join(name for name, change in changes if z3.is_true(model.eval(formula(change), True)))
+    return "; ".join(
+        name for name, change in changes if z3.is_true(model.eval(formula(change).translate(model.ctx), True))
+    )
