@@ -6,26 +6,28 @@ finite; but it is what the proofs take for granted beyond the first order.
 
 from __future__ import annotations
 
+import operator
 from functools import cache
 
 import attrs
 import z3
+from attrs import evolve
 
 from routeproof.model.overlay import Overlay
 from routeproof.spec.theory.grafting import property_2
 from routeproof.spec.theory.logic import all_of, formula
 from routeproof.spec.theory.needed import stated
 from routeproof.spec.theory.proof import Build
-from routeproof.spec.theory.propagation import property_1
 from routeproof.spec.theory.quiet import Scene
-from routeproof.spec.theory.readings import ADV, BROKER, SUB, Symbolic, Term
+from routeproof.spec.theory.readings import ADV, BROKER, PUB, SUB, Symbolic, Term
 from routeproof.spec.theory.settling import FINITELY_MANY
 from routeproof.spec.theory.signature import Facts, State
+from routeproof.spec.theory.similarity import property_3_in_tables
 from routeproof.spec.theory.theorem import Obligation
 from routeproof.spec.theory.trees import FINITE, Tree, of_overlay
 
 
-def endless_line() -> Obligation:
+def endless_line(policy: str, build: Build, name: str, prefix: str = "") -> Obligation:
     """Nobody subscribes, and s comes from afar to the one advertisement, at 0."""
     logic = Symbolic({BROKER: z3.IntSort()})
 
@@ -42,17 +44,66 @@ def endless_line() -> Obligation:
         toward,
         median,
     )
-    facts = _facts(tree, home_of_sub=lambda s: z3.IntVal(0), home_of_adv=lambda a: z3.IntVal(0), covers=_yes)
+    facts = _facts(tree, home_of_sub=lambda s: z3.IntVal(0), home_of_adv=lambda a: z3.IntVal(0), covers=operator.eq)
     state = _state(
         advs=lambda x, a, f: f == toward(x, z3.IntVal(0)),
         advertised=_yes,
         subs=lambda x, s, f: z3.And(x <= 0, f == x - 1),
         sent=lambda x, y, s: z3.And(y <= 0, x == y - 1),
     )
-    scene = Scene(logic, tree, facts, state, "none")
+    scene = Scene(logic, tree, facts, state, policy)
     s = logic.constant("s", SUB)
-    broken = stated(property_1, "Property 1")(scene).at(z3.IntVal(0), s, z3.IntVal(-1))
-    return _obligation("without a finite overlay: s comes from afar, from nobody", scene, property_1, FINITE, broken)
+    broken = stated(build, name)(scene).at(z3.IntVal(0), s, z3.IntVal(-1))
+    named = f"{prefix}without a finite overlay: s comes from afar, from nobody"
+    return _obligation(named, scene, build, FINITE, broken)
+
+
+@cache  # the names of its sorts can be declared once
+def endless_on_the_way() -> Obligation:
+    """Two endless lines, one behind the other: from home t goes on for ever, and does not come to the second, of a."""
+    places = z3.Datatype("Milestone")
+    places.declare("at", ("beyond", z3.BoolSort()), ("mile", z3.IntSort()))
+    sort = places.create()
+    sub_sort, (one, _) = z3.EnumSort("Subscription", ["s", "t"])
+    logic = Symbolic({BROKER: sort, SUB: sub_sort})
+    home, source = sort.at(False, 0), sort.at(True, 0)
+
+    def less(x: Term, y: Term) -> z3.BoolRef:
+        nearer = z3.And(sort.beyond(x) == sort.beyond(y), sort.mile(x) < sort.mile(y))
+        return z3.Or(z3.And(z3.Not(sort.beyond(x)), sort.beyond(y)), nearer)
+
+    def moved(x: Term, miles: int) -> Term:
+        return sort.at(sort.beyond(x), sort.mile(x) + miles)
+
+    def toward(x: Term, z: Term) -> Term:
+        return z3.If(less(x, z), moved(x, 1), z3.If(less(z, x), moved(x, -1), x))
+
+    def median(x: Term, y: Term, z: Term) -> Term:
+        low, high = z3.If(less(x, y), x, y), z3.If(less(x, y), y, x)
+        return z3.If(less(z, low), low, z3.If(less(high, z), high, z))
+
+    def between(x: Term, y: Term, z: Term) -> z3.BoolRef:
+        onward, back = z3.Or(less(y, x), less(z, y)), z3.Or(less(y, z), less(x, y))
+        return z3.Or(z3.Not(onward), z3.Not(back))
+
+    def has(x: Term) -> z3.BoolRef:
+        return z3.And(z3.Not(sort.beyond(x)), sort.mile(x) >= 0)
+
+    tree = Tree(between, lambda x, y: z3.Or(y == moved(x, 1), y == moved(x, -1)), toward, median)
+    facts = _facts(tree, home_of_sub=lambda s: home, home_of_adv=lambda a: source, covers=operator.eq, matches=_yes)
+    a = logic.constant("a", ADV)
+    state = _state(
+        advs=lambda x, a, f: f == toward(x, source),
+        advertised=_yes,
+        subscribed=_yes,
+        subs=lambda x, s, f: z3.And(has(x), f == z3.If(x == home, x, moved(x, -1))),
+        sent=lambda x, y, s: z3.And(has(x), y == moved(x, 1)),
+    )
+    scene = Scene(logic, tree, evolve(facts, adv_of=lambda p: a), state, "none")
+    p = logic.constant("p", PUB)
+    broken = stated(property_3_in_tables, "Property 3 in tables")(scene).at(home, source, one, p)
+    named = "in tables, without a finite overlay: t goes on for ever, and never comes to a"
+    return _obligation(named, scene, property_3_in_tables, FINITE, broken)
 
 
 @cache  # the names of its sorts can be declared once
@@ -139,5 +190,5 @@ def _obligation(name: str, scene: Scene, build: Build, hypothesis: str, broken: 
     return Obligation(
         name,
         z3.And(formula(all_of(*met)), z3.Not(broken)),
-        guards={"the hypotheses are there": z3.BoolVal(len(others) > 5)},
+        guards={"the hypotheses are there": z3.BoolVal(len(others) > 4)},
     )
