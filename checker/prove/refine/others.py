@@ -158,11 +158,17 @@ def differences(logic: Grounded, open_: R, known: R) -> Iterator[Change]:
             yield f"{'not ' if holds else ''}{each.name}{terms}", negation(atom) if holds else atom
 
 
+@cache
+def _context() -> z3.Context:
+    """Apart from everybody else's. There is one for thousands of questions: to make one takes longer than to answer."""
+    return z3.Context()
+
+
 def solution(
     logic: Grounded, clauses: Sequence[Clause], changes: Sequence[Change], given: Sequence[z3.BoolRef] = ()
 ) -> str | None:
     """What is changed in a solution; None if there is none. `GaveUp` is neither."""
-    solver = Solver(RLIMIT)
+    solver = Solver(RLIMIT, _context())
     solver.add(*given, *(formula(clause.closed(logic)) for clause in clauses))
     model = solver.find(z3.Or([formula(change) for _, change in changes]))
     if model is None:
