@@ -11,6 +11,7 @@ from routeproof.spec.theory.grafting import property_2
 from routeproof.spec.theory.needed import needed
 from routeproof.spec.theory.needed_distances import EQUATION_3
 from routeproof.spec.theory.needed_endless import endless_line, endless_on_the_way, ever_wider
+from routeproof.spec.theory.needed_endless_distances import from_afar, none_is_sent
 from routeproof.spec.theory.needed_paths import EXACTLY, PATH, PROPERTY_1
 from routeproof.spec.theory.needed_similarity import IN_TABLES, PROPERTY_3
 from routeproof.spec.theory.proof import Build, obligations
@@ -52,7 +53,7 @@ PROPAGATION_THEOREMS = (
         "PropagationTreeNeeds",
         ("RTE-1", "RTE-2", "RTE-3", "COV-2"),
         "Without any one of its hypotheses, Property 1 fails: a counterexample each.",
-        lambda: [*needed(PROPERTY_1), endless_line("none", property_1, "Property 1")],
+        lambda: [*needed(PROPERTY_1), *endless_line("none", property_1, "Property 1")],
     ),
     Theorem(
         "PropagationPath",
@@ -67,9 +68,9 @@ PROPAGATION_THEOREMS = (
         "Without any one of its hypotheses, Property 2 fails: a counterexample each.",
         lambda: [
             *needed(PATH, "a path, "),
-            ever_wider(),
+            *ever_wider(),
             *needed(EXACTLY, "exactly, "),
-            endless_line("active", property_2, "Property 2, exactly", "exactly, "),
+            *endless_line("active", property_2, "Property 2, exactly", "exactly, "),
         ],
     ),
     Theorem(
@@ -90,7 +91,7 @@ PROPAGATION_THEOREMS = (
         "SimilarityNeeds",
         ("SIM-3", "SIM-5", "SIM-6"),
         "Without any one of its hypotheses, Property 3 fails, on paths or in tables: a counterexample each.",
-        lambda: [*needed(PROPERTY_3), *needed(IN_TABLES, "in tables, "), endless_on_the_way()],
+        lambda: [*needed(PROPERTY_3), *needed(IN_TABLES, "in tables, "), *endless_on_the_way()],
     ),
     Theorem(
         "DistanceTells",
@@ -103,6 +104,6 @@ PROPAGATION_THEOREMS = (
         "DistanceNeeds",
         ("STA-1", "STA-2", "STA-5", "COV-3"),
         "Without any one of its hypotheses, equation 3 fails: a counterexample each.",
-        lambda: needed(EQUATION_3),
+        lambda: [*needed(EQUATION_3), *from_afar(), *none_is_sent()],
     ),
 )
