@@ -32,7 +32,10 @@ def from_afar() -> list[Obligation]:
         matches=yes,
         adv_of=lambda p: a,
     )
-    came = lambda x, r: z3.If(z3.And(r == s, x == 0), x, x - 1)  # noqa: E731
+
+    def came(x: Term, r: Term) -> Term:
+        return z3.If(z3.And(r == s, x == 0), x, x - 1)
+
     state = state_of(
         advs=lambda x, a, f: f == tree.toward(x, one),
         advertised=yes,
@@ -86,4 +89,4 @@ def none_is_sent() -> list[Obligation]:
 def _measured(scene: Scene, distance: z3.ExprRef, hops: z3.ExprRef) -> Definitions:
     """What the names of `measures_of` stand for."""
     measures = measures_of(scene)
-    return [(measures.distance, distance), (measures.hops, hops)]  # type: ignore[list-item]  # functions of Z3
+    return [(measures.distance, distance), (measures.hops, hops)]
