@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from attrs import frozen
 
 from routeproof.checker.prove.outcome import Settled, Verdict
+from routeproof.checker.prove.small import GaveUp
 from routeproof.model.filters import FilterError
 
 
@@ -62,6 +63,8 @@ def examine(examination: Examination) -> Settled:
             seen.add(case.expected)
     except FilterError as error:  # no case asks for what must be refused, but as a question
         return settled("refuted", "the model refuses what there is", {"it says": str(error)})
+    except GaveUp as limit:
+        return settled("unknown", f"Z3 gives up: {limit}")
     if len(seen) < (2 if examination.both else 1):
         return settled("vacuous", f"the answer is never {_said(True not in seen)}" if seen else "no case was tried")
     return settled("bounded")

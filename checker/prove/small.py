@@ -203,11 +203,12 @@ class Solver:
     """Questions to Z3, one after the other: in a context of their own, so that nothing depends on what others asked."""
 
     rlimit: int
+    context: z3.Context = field(factory=z3.Context)
     _solver: z3.Solver = field(init=False)
 
     @_solver.default
     def _fresh(self) -> z3.Solver:
-        solver = z3.SolverFor("QF_FD", ctx=z3.Context())
+        solver = z3.SolverFor("QF_FD", ctx=self.context)
         solver.set(rlimit=self.rlimit, random_seed=SEED, ctrl_c=False)
         return solver
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import z3
 
+from routeproof.checker.prove.model_words import MOST, at_most, in_words
 from routeproof.checker.prove.outcome import Settled, Verdict
 from routeproof.spec.theory.readings import SORTS
 from routeproof.spec.theory.theorem import Obligation
@@ -86,6 +87,8 @@ def _renamed(text: str) -> str:
 
 def _counterexample(obligation: Obligation, denied: z3.BoolRef, rlimit: int) -> dict[str, str]:
     """As small a one as there is: with what the obligation asks of it beside, if that can be had."""
+    if not obligation.shown:
+        return _of_any_size([*obligation.given, denied], rlimit)
     terms = [term for shown in obligation.shown.values() for term in shown.terms]
     for beside in [*([each] for each in obligation.smaller), []]:
         context = z3.Context()
@@ -100,6 +103,20 @@ def _counterexample(obligation: Obligation, denied: z3.BoolRef, rlimit: int) -> 
                 for name, shown in obligation.shown.items()
             }
     raise AssertionError("the question had an answer a moment ago, and is asked in the same words")
+
+
+def _of_any_size(formulas: Sequence[z3.BoolRef], rlimit: int) -> dict[str, str]:
+    """Where the obligation has nothing of its own to show: all that Z3 found, of as few elements as it finds any."""
+    context = z3.Context()
+    asked = alone(formulas, context)
+    solver = _solver(asked, context, rlimit)
+    solver.check()
+    model = solver.model()
+    for size in range(1, MOST + 1):
+        smaller = _solver([*asked, *at_most(model.sorts(), size)], context, rlimit)
+        if smaller.check() == z3.sat:
+            return in_words(smaller.model())
+    return in_words(model)
 
 
 def plain(value: z3.ExprRef) -> Any:

@@ -52,7 +52,7 @@ def goes_on_or_meets(
             (covered, y, tree.toward(y, source_of(q, p)), s),
             (told, y, tree.toward(y, source_of(q, p))),
             (ways.next_one, y, source_of(q, p)),
-            *known.matching,
+            known.matching,
         ],
         absurd=q.policy == "none",  # nothing is held back then
     )
@@ -75,7 +75,7 @@ def goes_on_or_meets(
             (ways.parting, home(s), y, tree.toward(y, x)),
             (ways.parting, home(s), y, y),
             (ways.within, home(s), y, tree.toward(y, x)),
-            *known.matching,
+            known.drawn,
         ],
     )
 
@@ -227,7 +227,8 @@ def equation_3(q: Scene) -> Proof:
             (ways.parting, q.home(s), tree.median(q.home(t), q.home(s), source_of(q, p)), source_of(q, p)),
             (ways.next_one, tree.median(q.home(t), q.home(s), source_of(q, p))),
             (ways.within, q.home(s), tree.median(q.home(t), q.home(s), source_of(q, p)), y),
-            *known.matching,
+            known.drawn,
+            known.matching,
         ],
     )
     proof.lemma(

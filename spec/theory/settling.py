@@ -21,7 +21,8 @@ from routeproof.spec.theory.ways import Ways, ways_hold
 
 COVERING = "covering is reflexive and transitive, and what covers overlaps what is overlapped (COV-1)"
 IDS = "ids are in a strict order (COV-10); that it is total is not needed"
-MATCHING = "what matches a publication overlaps its advertisement, and what covers it matches it too"
+DRAWN = "what matches a publication overlaps its advertisement"
+MATCHING = "what covers a subscription matches all that it matches (COV-1)"
 FINITELY_MANY = "subscriptions are finitely many: of those in question, if any, one is quenched by none of them"
 
 
@@ -38,7 +39,8 @@ class Known:
     no_stale_subscription: Clause
     covering: Sequence[Clause] = field(kw_only=True)
     ids: Sequence[Clause] = field(kw_only=True)
-    matching: Sequence[Clause] = field(kw_only=True)
+    drawn: Clause = field(kw_only=True)
+    matching: Clause = field(kw_only=True)
 
 
 def known_of(proof: Proof, q: Scene) -> Known:
@@ -52,9 +54,11 @@ def known_of(proof: Proof, q: Scene) -> Known:
     ids = [each for each in facts if each.name.startswith("ids") and not each.name.endswith("total")]
     proof.assume(COVERING, *covering)
     proof.assume(IDS, *ids)
-    matching = [each for each in facts if PUB in each.sorts and set(each.sorts) <= {SUB, PUB}]
-    proof.assume(MATCHING, *matching)
-    return Known(ways, *(quiet[name] for name in QUIET), covering=covering, ids=ids, matching=matching)
+    (drawn,) = (each for each in facts if each.sorts == (PUB, SUB))
+    proof.assume(DRAWN, drawn)
+    (matching,) = (each for each in facts if each.sorts == (SUB, SUB, PUB))
+    proof.assume(MATCHING, matching)
+    return Known(ways, *(quiet[name] for name in QUIET), covering=covering, ids=ids, drawn=drawn, matching=matching)
 
 
 # -- what settling comes to --------------------------------------------------------------------------------------------

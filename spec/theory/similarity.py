@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from routeproof.spec.theory.logic import Truth
 from routeproof.spec.theory.proof import Proof
-from routeproof.spec.theory.propagation import directed, goes_all_the_way, has
+from routeproof.spec.theory.propagation import has
 from routeproof.spec.theory.quiet import Scene
 from routeproof.spec.theory.readings import ADV, BROKER, PUB, SUB, Term
-from routeproof.spec.theory.settling import known_of, told_candidates
-from routeproof.spec.theory.trees import TREE
+from routeproof.spec.theory.settling import along, known_of
 from routeproof.spec.theory.ways import ways_hold
 
 PLACES = (BROKER, BROKER, SUB, PUB)
+
+NESTED = (
+    "who is on what is left of a path is on the path, as on a tree (theorem TreeWays) and wherever paths are shortest"
+)
+"""All that Property 3 needs of the overlay."""
 
 
 def source_of(q: Scene, p: Term) -> Term:
@@ -62,7 +66,7 @@ def property_3(q: Scene) -> Proof:
     """What is counted at a broker is counted at every later one."""
     proof = Proof(q.logic)
     logic, ways = q.logic, ways_hold(q.logic, q.tree)
-    proof.assume(TREE, *ways.every_one())
+    proof.assume(NESTED, ways.nested)
     proof.lemma(
         "Property 3: what others' paths pass at a broker, they pass at every later one",
         PLACES,
@@ -74,26 +78,41 @@ def property_3(q: Scene) -> Proof:
 
 
 def property_3_in_tables(q: Scene) -> Proof:
-    """Without covering the same is true of what is in their tables."""
+    """Without covering the same is true of what is in their tables, wherever that came from."""
     proof = Proof(q.logic)
     known = known_of(proof, q)
-    logic, ways = q.logic, known.ways
-    where = directed(proof, q, known, told_candidates(proof, q, known))
-    reached = goes_all_the_way(proof, q, known, where)
-    stays = proof.lemma(
+    logic, tree, ways = q.logic, q.tree, known.ways
+
+    def drawn(x: Term, t: Term, a: Term) -> Truth:
+        return logic.all_of(has(q, x, t), q.offers(a), q.facts.overlaps(a, t))
+
+    step = proof.lemma(
+        "who has what an advertisement draws, the next one on the way to that has it too",
+        (BROKER, SUB, ADV),
+        when=lambda x, t, a: logic.all_of(drawn(x, t, a), logic.apart(x, q.source(a))),
+        then=lambda x, t, a: has(q, tree.toward(x, q.source(a)), t),
+        given=lambda x, t, a: [
+            known.agreement,
+            known.settled,
+            (known.flooded, x, a),
+            (ways.next_one, x, q.source(a)),
+            ways.both_ways,
+        ],
+    )
+    stays = along(
+        proof,
+        q,
         "who has what an advertisement draws, has it in all tables on the way to that",
         (BROKER, BROKER, SUB, ADV),
-        when=lambda x, y, t, a: logic.all_of(
-            has(q, x, t), q.offers(a), q.facts.overlaps(a, t), q.tree.between(x, y, q.source(a))
-        ),
-        then=lambda x, y, t, a: has(q, y, t),
-        given=lambda x, y, t, a: [
-            (where.active, x, t),
-            (where.back, x, t, y),
-            (reached, y, t, a),
-            (ways.parting, x, y, q.source(a)),
-            (ways.parting, x, y, q.home(t)),
-            (ways.parting, q.home(t), y, q.source(a)),
+        when=lambda x, y, t, a: logic.all_of(drawn(x, t, a), tree.between(x, y, q.source(a))),
+        start=lambda x, y, t, a: x,
+        end=lambda x, y, t, a: y,
+        holds=lambda z, x, y, t, a: has(q, z, t),
+        onward=lambda x, y, t, a, z: [
+            (step, z, t, a),
+            (ways.within, x, y, q.source(a), z),
+            (ways.same_way, z, y, q.source(a)),
+            (ways.parting, z, y, q.source(a)),
         ],
     )
     proof.lemma(
@@ -103,6 +122,6 @@ def property_3_in_tables(q: Scene) -> Proof:
             on_the_way(q, x, y, s, p), lambda: q.offers(q.facts.adv_of(p)), lambda: in_table(q, x, s, p)
         ),
         then=lambda x, y, s, p: in_table(q, y, s, p),
-        given=lambda x, y, s, p: [(stays, x, y, None, q.facts.adv_of(p)), *known.matching],
+        given=lambda x, y, s, p: [(stays, x, y, None, q.facts.adv_of(p)), known.drawn],
     )
     return proof

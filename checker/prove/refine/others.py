@@ -19,7 +19,8 @@ from attrs import evolve, frozen
 
 from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.structure import Spoken, Structure, Word, hop, spoken, tables, word
-from routeproof.checker.prove.solve import RLIMIT, SEED
+from routeproof.checker.prove.small import Solver
+from routeproof.checker.prove.solve import RLIMIT
 from routeproof.model.overlay import Node
 from routeproof.spec.theory.logic import Truth, formula, negation
 from routeproof.spec.theory.readings import Clause, Grounded, Relation, Term
@@ -157,18 +158,21 @@ def differences(logic: Grounded, open_: R, known: R) -> Iterator[Change]:
             yield f"{'not ' if holds else ''}{each.name}{terms}", negation(atom) if holds else atom
 
 
+@cache
+def _context() -> z3.Context:
+    """Apart from everybody else's. There is one for thousands of questions: to make one takes longer than to answer."""
+    return z3.Context()
+
+
 def solution(
     logic: Grounded, clauses: Sequence[Clause], changes: Sequence[Change], given: Sequence[z3.BoolRef] = ()
 ) -> str | None:
-    """What is changed in a solution; None if there is none."""
-    solver = z3.Solver()
-    solver.set(random_seed=SEED, rlimit=RLIMIT, ctrl_c=False)
+    """What is changed in a solution; None if there is none. `GaveUp` is neither."""
+    solver = Solver(RLIMIT, _context())
     solver.add(*given, *(formula(clause.closed(logic)) for clause in clauses))
-    solver.add(z3.Or([formula(change) for _, change in changes]))
-    answer = solver.check()
-    if answer == z3.unsat:
+    model = solver.find(z3.Or([formula(change) for _, change in changes]))
+    if model is None:
         return None
-    if answer == z3.unknown:
-        return f"Z3 gives up: {solver.reason_unknown()}"
-    model = solver.model()
-    return "; ".join(name for name, change in changes if z3.is_true(model.eval(formula(change), True)))
+    return "; ".join(
+        name for name, change in changes if z3.is_true(model.eval(formula(change).translate(model.ctx), True))
+    )

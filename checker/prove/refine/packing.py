@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from attrs import evolve
 
 from routeproof.checker.prove.refine.answers import Objection, Question, objection
-from routeproof.checker.prove.refine.structure import Structure
+from routeproof.checker.prove.refine.structure import Structure, Word, word
 from routeproof.model.messages import PackedSubscribe, PackedUnsubscribe, Subscribe, Unsubscribe
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome, Protocol, Sends
@@ -26,6 +26,11 @@ def unpacked(message: Hashable) -> tuple[Hashable, ...]:
         case PackedUnsubscribe(many):
             return tuple(Unsubscribe(s) for s in many)
     return (message,)
+
+
+def heading(message: Hashable) -> Word:
+    """One word for a message that is not looked into, as in a queue: a packed one is its first item."""
+    return word(unpacked(message)[0])
 
 
 def singles(protocol: Protocol, question: Question) -> list[Question]:
@@ -58,6 +63,10 @@ def objection_to_packed(
     return None
 
 
+def item_by_item(sends: Sends) -> Sends:
+    return tuple((u, item) for u, m in sends for item in unpacked(m))
+
+
 def together(parts: Iterable[Question]) -> Sends:
     """COV-7: what the items of a step say, a neighbour's subscriptions in one message, then its withdrawals in one."""
     said = [send for part in parts for send in part.answer.sends]
@@ -73,7 +82,7 @@ def together(parts: Iterable[Question]) -> Sends:
 
 
 def _unpacked_answer(question: Question) -> Outcome:
-    return evolve(question.answer, sends=tuple((u, item) for u, m in question.answer.sends for item in unpacked(m)))
+    return evolve(question.answer, sends=item_by_item(question.answer.sends))
 
 
 def _by_receiver(sends: Sends) -> dict[int, object]:

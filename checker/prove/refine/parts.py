@@ -16,7 +16,8 @@ from attrs import frozen
 
 from routeproof.checker.explore.questions import IMPOSSIBLE, UNKNOWN, Questions
 from routeproof.checker.prove.refine.answers import Objection, broken
-from routeproof.checker.prove.refine.structure import Unsayable, word
+from routeproof.checker.prove.refine.packing import heading
+from routeproof.checker.prove.refine.structure import Unsayable
 from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import Deliver
@@ -109,7 +110,7 @@ def objection_to_edit(worded: Worded, edit: Edit) -> Objection | None:
     if stayed and fresh != edit.said:
         return Objection("what is said is queued, in this order", (), f"b{x} to b{y}")
     try:
-        items = tuple(word(m) for m in (*edit.before, *fresh))
+        items = tuple(heading(m) for m in (*edit.before, *fresh))
     except Unsayable as error:
         return Objection(str(error))
     old, new = range(len(edit.before)), range(len(edit.before), len(items))

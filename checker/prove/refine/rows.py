@@ -15,10 +15,16 @@ from functools import partial
 from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.checker.prove.refine.answers import Objection, Question, altered, objection
 from routeproof.checker.prove.refine.others import other_answer
-from routeproof.checker.prove.refine.packing import objection_to_packed, unpacked
-from routeproof.checker.prove.refine.sample import Explored, Sample
-from routeproof.checker.prove.refine.structure import word
-from routeproof.checker.prove.refine.world_rows import Looser, case, examined, steps_allowed, steps_determined
+from routeproof.checker.prove.refine.packing import heading, objection_to_packed
+from routeproof.checker.prove.refine.sample import SMALL, Explored, Sample
+from routeproof.checker.prove.refine.world_rows import (
+    Looser,
+    case,
+    examined,
+    has_small,
+    steps_allowed,
+    steps_determined,
+)
 from routeproof.model.instance import POLICIES
 from routeproof.spec.rules import rules_that_fire
 from routeproof.spec.theory.routing import POLICIES as RELATED
@@ -36,7 +42,15 @@ Row = Sequence[tuple[Explored, Question]]
 
 def theorems(sample: Sample) -> list[CodeTheorem]:
     rules = rules_that_fire("routing")
-    unpacked_ = tuple(rule for rule in rules if rule != "COV-7")
+    unpacked = tuple(rule for rule in rules if rule != "COV-7")
+    of_steps = CodeTheorem(
+        "StepsDetermined",
+        unpacked,
+        "The relation allows no other state after a step that it allows, in small instances.",
+        partial(steps_determined, sample),
+        f"{sample.bound}, of at most {SMALL:,} states",
+    )
+    small = has_small(sample)
     return [
         CodeTheorem(
             "AnswersAllowed",
@@ -47,25 +61,19 @@ def theorems(sample: Sample) -> list[CodeTheorem]:
         ),
         CodeTheorem(
             "AnswersDetermined",
-            unpacked_,
+            unpacked,
             "The relation allows no other answer: no other tables, messages, order or deliveries.",
             partial(answers_determined, sample),
             sample.bound,
         ),
         CodeTheorem(
             "StepsAllowed",
-            unpacked_,
+            rules,
             "What can happen in a state is what the relation says, and so are queues, clients and ghosts after it.",
             partial(_whole_steps, sample),
-            sample.bound,
+            sample.bound if small else f"{sample.bound}; none is small enough for StepsDetermined",
         ),
-        CodeTheorem(
-            "StepsDetermined",
-            unpacked_,
-            "The relation allows no other state after a step that it allows, in small instances.",
-            partial(steps_determined, sample),
-            sample.bound,
-        ),
+        *([of_steps] if small else []),
     ]
 
 
@@ -82,9 +90,7 @@ def answers_determined(sample: Sample) -> list[Examination]:
 
 
 def _whole_steps(sample: Sample) -> list[Examination]:
-    related = [each for each in sample.explored if each.world.policy in RELATED]
-    others = [each for each in sample.explored if each.world.policy not in RELATED]
-    return steps_allowed(related, sample.whole, others)
+    return steps_allowed(sample.explored, sample.whole)
 
 
 Cases = Callable[[Row], Iterable[Case]]
@@ -98,7 +104,7 @@ def _rows(sample: Sample, policies: Sequence[str], asked: Cases, invented: Cases
         if explored.world.policy in policies:
             made_up[explored.world.policy] += [(explored, question) for question in explored.invented]
             for question in explored.questions:
-                kind, _ = word(unpacked(question.message)[0])
+                kind, _ = heading(question.message)
                 rows[kind, question.policy].append((explored, question))
     return [
         *(examined(f"{k}, {p}", partial(asked, row)) for (k, p), row in rows.items() if row or sample.whole),

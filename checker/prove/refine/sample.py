@@ -19,7 +19,7 @@ from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.invented import invented
 from routeproof.checker.prove.refine.issues import apart, in_issues
 from routeproof.checker.prove.refine.structure import Structure
-from routeproof.checker.prove.refine.worlds import Worded
+from routeproof.checker.prove.refine.worlds import PackedWorded, Worded
 from routeproof.model.instance import Instance
 from routeproof.model.mutants import MUTANTS
 from routeproof.model.protocols import world
@@ -66,11 +66,8 @@ class Explored:
             Question(world.policy, node, local, sender, message, answer)
         )
         search.run(STATES_OF_A_MUTANT if world.mutant else None)
-        handler: type[Handler] = answering(Pruning) if world.instance.protocol == "pruning" else Handler
         questions = in_issues(world.instance, asked)
-        return cls(
-            Worded(world, handler=handler), tuple(questions), search.questions, search.states, search.transitions
-        )
+        return cls(worded(world), tuple(questions), search.questions, search.states, search.transitions)
 
     @cached_property
     def structure(self) -> Structure:
@@ -122,6 +119,13 @@ class Explored:
                 if not possible:
                     break
                 state = self.world.step(state, draw.choice(possible)).state
+
+
+def worded(world: World) -> Worded:
+    """With the relation that the broker of this world is held to."""
+    if world.policy == "packing":
+        return PackedWorded(world)
+    return Worded(world, handler=answering(Pruning) if world.instance.protocol == "pruning" else Handler)
 
 
 @frozen

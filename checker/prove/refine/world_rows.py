@@ -9,9 +9,9 @@ from attrs import evolve
 
 from routeproof.checker.prove.examine import Case, Examination
 from routeproof.checker.prove.refine.other_steps import other_step
+from routeproof.checker.prove.refine.packing import heading
 from routeproof.checker.prove.refine.parts import Page, edits, objection_to_edit, objection_to_page, pages
 from routeproof.checker.prove.refine.sample import Explored, Sample
-from routeproof.checker.prove.refine.structure import word
 from routeproof.checker.prove.refine.worlds import NAME_OF, described
 from routeproof.model.history import History
 from routeproof.model.world import State, Step
@@ -38,19 +38,27 @@ def case(expected: bool, found: bool, told: Mapping[str, str]) -> Case:
     return Case(expected, found, partial(dict, told))
 
 
-def steps_allowed(worlds: Sequence[Explored], whole: bool, pages_of: Sequence[Explored] = ()) -> list[Examination]:
-    """Of these worlds; the ledger's pages of others too."""
+def steps_allowed(worlds: Sequence[Explored], whole: bool) -> list[Examination]:
     return [
         examined("what can happen", partial(_possible, worlds)),
         *_by_happening(worlds, whole, _taken),
         examined("queues, edit by edit", partial(_edits, worlds)),
-        examined("ghosts, page by page", partial(_pages, [*worlds, *pages_of])),
+        examined("ghosts, page by page", partial(_pages, worlds)),
     ]
 
 
 def steps_determined(sample: Sample) -> list[Examination]:
-    small = [each for each in sample.explored if each.world.policy in POLICIES and each.is_small]
+    small = [each for each in sample.explored if _is_small(each)]
     return _by_happening(small, sample.whole, _only)
+
+
+def has_small(sample: Sample) -> bool:
+    """Whether there is anything to ask of. A whole sample has what is small, and is not explored to see that."""
+    return sample.whole or any(map(_is_small, sample.explored))
+
+
+def _is_small(explored: Explored) -> bool:
+    return explored.world.policy in POLICIES and explored.is_small
 
 
 def _by_happening(
@@ -62,7 +70,7 @@ def _by_happening(
     }
     for explored in worlds:
         for state, step in explored.steps():
-            kind, _ = word(step.message)
+            kind, _ = heading(step.message)
             rows[f"deliver {kind}" if step.action.operation is None else NAME_OF[kind]].append((explored, state, step))
     return [Examination(name, partial(cases, row)) for name, row in rows.items() if row or whole]
 

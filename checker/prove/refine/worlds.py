@@ -3,6 +3,9 @@
 `Worded.objection_to_step` is the first clause that a step breaks, and `Worded.allowed` is every step that the relation
 says can happen in a state, to be compared with those that the model takes. The two states of a step are written with
 one set of items, so that what stays in a queue is the same item in both. Faults are none of the relation's steps.
+
+Under packing an item is a whole message. `PackedWorded` holds the broker's answer to the relation as `packing` does,
+and all around it, which looks into no message, as it is.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from routeproof.checker.prove.refine.answers import Objection, broken, known
+from routeproof.checker.prove.refine.answers import Objection, Question, broken, known
+from routeproof.checker.prove.refine.packing import heading, item_by_item, objection_to_packed
 from routeproof.checker.prove.refine.structure import (
     Spoken,
     Structure,
@@ -24,10 +28,11 @@ from routeproof.checker.prove.refine.structure import (
 )
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import describe
+from routeproof.model.overlay import LOCAL
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
 from routeproof.model.world import World
-from routeproof.spec.theory.readings import BROKER, ITEM, Clause, Grounded, Relation, holding
+from routeproof.spec.theory.readings import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
 from routeproof.spec.theory.routing import Handler
 from routeproof.spec.theory.signature import ABOUT, Facts, Sends, State
 from routeproof.spec.theory.world_relation import DONE, OPERATIONS, Happening, Step
@@ -135,7 +140,7 @@ def items_of(world: World, state: ModelState) -> tuple[tuple[Word, ...], list[Pl
     for (x, y), queue in zip(world.links, state.queues, strict=True):
         for message in queue:
             places.append((len(words), x, y))
-            words.append(word(message))
+            words.append(heading(message))
     return tuple(words), places
 
 
@@ -168,8 +173,8 @@ class Across:
             new += kept if stayed else []
             for message in then[len(stays) :] if stayed else then:
                 new.append((len(words), x, y))
-                words.append(word(message))
-        return cls(worded, taken, tuple(words), old, new, spoken(taken.outcome.sends))
+                words.append(heading(message))
+        return cls(worded, taken, tuple(words), old, new, spoken(item_by_item(taken.outcome.sends)))
 
     @property
     def sends(self) -> Sends:
@@ -193,7 +198,35 @@ class Across:
             return step.operation(*worded.operations[action.operation])
         sender, here = worded.world.links[action.link]
         item = next(i for i, x, y in self.old if (x, y) == (sender, here))
-        return step.delivery(*word(self.taken.message), item, sender, here)
+        return step.delivery(*heading(self.taken.message), item, sender, here)
+
+
+class Unasked(Handler):
+    """A broker of which nothing is said."""
+
+    def clauses(self, kind: str, subject: Term) -> list[Clause]:
+        return []
+
+
+@frozen
+class PackedWorded(Worded):
+    """A world under packing: the relation's broker is asked item by item."""
+
+    handler: type[Handler] = Unasked
+
+    def objection_to_step(self, before: ModelState, taken: ModelStep) -> Objection | None:
+        return super().objection_to_step(before, taken) or self._objection_to_answer(before, taken)
+
+    def _objection_to_answer(self, before: ModelState, taken: ModelStep) -> Objection | None:
+        """As the state after the step has it: the broker's tables, and what has joined its queues."""
+        world, here = self.world, taken.action.node
+        queues = zip(world.links, before.queues, taken.state.queues, strict=True)
+        said = tuple((y, m) for (x, y), queue, then in queues if x == here for m in then[len(queue) :])
+        delivered = tuple(send for send in taken.outcome.sends if send[0] == LOCAL)
+        was, local = (state.locals[world.nodes.index(here)] for state in (before, taken.state))
+        answer = evolve(taken.outcome, local=local, sends=(*said, *delivered))
+        question = Question(self.policy, here, was, taken.sender, taken.message, answer)
+        return objection_to_packed(self.structure, world.protocol, question)
 
 
 def described(world: World, state: ModelState) -> str:

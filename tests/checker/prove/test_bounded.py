@@ -12,6 +12,11 @@ from routeproof.spec.theory.bounded_theorems import ALONE, BOUNDED_THEOREMS, SAF
 from routeproof.spec.theory.invariants_obligations import Induction
 from routeproof.spec.theory.invariants_steps import EVENTS
 from routeproof.spec.theory.invariants_theorems import routing, routing_under
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.pruning_congestion import Congested, CongestedStep
+from routeproof.spec.theory.pruning_invariants import PRUNING, Handling
+from routeproof.spec.theory.readings import Term
+from routeproof.spec.theory.routing import POLICIES
 from tests.checker.prove.broken_protocols import BROKEN
 
 TINY = Size(2, 1, 1, 1, 2)
@@ -26,6 +31,11 @@ def safety(proof: Induction, size: Size, steps: int, *, first: bool, sentences: 
     given = () if first else tuple(proof.book.conjuncts)
     told = [proof.book[name] for name in sentences]
     return Bounded(name="test", proof=proof, sentences=told, size=size, steps=steps, first=first, given=given)
+
+
+class KeepsWhatNothingDraws(Congested):
+    def eligible(self, u: Term, s: Term) -> Truth:
+        return self.logic.any_of(self.candidate(u, s), lambda: self.before.sent(u, s))
 
 
 def steps_of(settled: Settled) -> list[str]:
@@ -71,6 +81,22 @@ def test_a_broken_protocol_is_refuted_from_where_the_invariants_are_true(name: s
     assert (settled.verdict, settled.why) == ("refuted", "it is false after 1 step")
     assert settled.shown["at first"] == "any moment of which the invariants are true; it need not be reachable"
     assert settled.shown["fails"] == fails
+
+
+def test_a_broker_that_retains_what_nothing_draws_is_refuted_under_pruning() -> None:
+    """PRN-11 left out: what is retained is still there when it is drawn by nothing."""
+    (anywhere,) = (each for each in BOUNDED_THEOREMS if each.id == "SafeFromAnywhere")
+    (asked,) = (each for each in anywhere.obligations() if each.name == "pruning")
+    faulty = Handling(PRUNING, step=CongestedStep, handler=KeepsWhatNothingDraws)
+    settled = settle_bounded(evolve(asked, proof=faulty, size=TINY, steps=1))
+    assert (settled.verdict, settled.why) == ("refuted", "it is false after 1 step")
+    assert settled.shown["fails"] == PRUNING["no stray"].about
+
+
+def test_each_policy_is_checked() -> None:
+    kinds = {each.id: [asked.name for asked in each.obligations()] for each in BOUNDED_THEOREMS}
+    assert kinds["SafeFromTheBeginning"] == list(POLICIES)
+    assert kinds["SafeFromAnywhere"] == [*POLICIES, "pruning"]
 
 
 def test_publications_that_are_sent_back_never_come_to_rest() -> None:

@@ -12,11 +12,14 @@ from routeproof.checker.instances import find, shipped
 from routeproof.checker.prove.examine import Examination, examine
 from routeproof.checker.prove.judge import judge
 from routeproof.checker.prove.outcome import Judged
+from routeproof.checker.prove.refine import others
 from routeproof.checker.prove.refine.answers import Question, altered, objection
 from routeproof.checker.prove.refine.packing import objection_to_packed, singles
 from routeproof.checker.prove.refine.parts import edits, objection_to_edit
 from routeproof.checker.prove.refine.rows import theorems
 from routeproof.checker.prove.refine.sample import USUAL, Explored, Sample
+from routeproof.checker.prove.refine.world_rows import Looser
+from routeproof.checker.prove.small import GaveUp
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Deliver, PackedSubscribe, Subscribe
 from routeproof.model.protocols import world
@@ -43,7 +46,20 @@ def test_of_an_instance_all_four_hold_up_to_a_bound() -> None:
         "StepsAllowed": ("bounded", 4 + 4 + 3),
         "StepsDetermined": ("bounded", 4 + 4),
     }
-    assert {each.bound for each in found.values()} == {"what happens in reorder2"}
+    assert {each.bound for id, each in found.items() if id != "StepsDetermined"} == {"what happens in reorder2"}
+    assert found["StepsDetermined"].bound == "what happens in reorder2, of at most 1,200 states"
+
+
+def test_where_no_world_is_small_no_other_step_is_asked_for(here: Here) -> None:
+    """Not vacuous: it is left out, and the report says so."""
+    ran = here("prove", "StepsAllowed", "--refinement", "line3")
+    assert (ran.code, ran.err) == (0, "")
+    assert "none is small enough for StepsDetermined: StepsAllowed" in ran.out
+    assert [each.id for each in theorems(Sample.of(("line3",)))] == [
+        "AnswersAllowed",
+        "AnswersDetermined",
+        "StepsAllowed",
+    ]
 
 
 def test_the_usual_sample_has_every_kind_of_message_and_every_rule() -> None:
@@ -112,6 +128,32 @@ def test_a_packed_message_is_held_to_the_relation_item_by_item() -> None:
             assert str(found) == "what one step sends to one neighbour travels together (COV-7)"
 
 
+def test_whole_steps_of_packing_are_held_to_the_relation() -> None:
+    """What is sent apart, what is forgotten, and what joins another queue than the one that it was said to."""
+    explored = Explored.of(world(find("tiny"), "packing"))
+    worded, refused = explored.worded, set()
+    for before, step in explored.steps():
+        assert worded.objection_to_step(before, step) is None
+        assert worded.allowed(before) >= {step.action.label}
+        queues = [tuple(each for m in queue for each in _apart(m)) for queue in step.state.queues]
+        for other in (
+            evolve(step.state, queues=tuple(queues)),
+            evolve(step.state, locals=before.locals),
+            evolve(step.state, queues=before.queues),
+        ):
+            if other != step.state:
+                found = worded.objection_to_step(before, evolve(step, state=other))
+                assert found is not None, step.action.label
+                refused.add(found.clause)
+    assert {"a packed message is handled as its items, in order", "sub is said where it is due"} <= refused
+
+
+def test_a_step_of_a_broker_that_packs_wrongly_is_refused() -> None:
+    explored = Explored.of(world(find("tiny"), "packing", "packing-withdrawals-first"))
+    found = {explored.worded.objection_to_step(before, step) for before, step in explored.steps()} - {None}
+    assert {each.clause for each in found if each} == {"additions before removals"}
+
+
 def _apart(message: object) -> list[object]:
     return [PackedSubscribe((s,)) for s in message.subscriptions] if isinstance(message, PackedSubscribe) else [message]
 
@@ -120,15 +162,29 @@ def _answering(question: Question, sends: tuple[tuple[int, object], ...]) -> Que
     return evolve(question, answer=evolve(question.answer, sends=sends))
 
 
-def test_an_edit_of_a_queue_that_is_not_first_in_first_out_is_refused() -> None:
-    explored = Explored.of(world(find("line3"), "none"))
+@pytest.mark.parametrize("policy", ["none", "packing"])
+def test_an_edit_of_a_queue_that_is_not_first_in_first_out_is_refused(policy: str) -> None:
+    explored = Explored.of(world(find("line3"), policy))
     every = list(edits(explored.parts))
+    assert any(isinstance(m, PackedSubscribe) for each in every for m in each.said) == (policy == "packing")
     assert all(objection_to_edit(explored.worded, each) is None for each in every)
     for each in every:
         wrong = [each.after[::-1], each.after[1:], (*each.after, *each.before[:1])]
         for after in wrong:
             if after != each.after:
                 assert objection_to_edit(explored.worded, evolve(each, after=after)) is not None
+
+
+def test_where_z3_gives_up_nothing_is_found_and_nothing_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither as another answer, which a looser relation must have, nor as none."""
+    monkeypatch.setattr(others, "RLIMIT", 1)
+    sample = Sample.of(("reorder2",))
+    found = judge(theorems(sample)[1])
+    assert found.verdict == "unknown"
+    assert all(row.why.startswith("Z3 gives up: ") for row in found.obligations)
+    explored = sample.explored[0]
+    with pytest.raises(GaveUp):
+        others.other_answer(explored.structure, explored.questions[0], Looser)
 
 
 # -- how it is asked ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What Property 3 and equation 3 need, by counterexample: of the shares at two brokers, and of the distances told."""
+"""What equation 3 needs, by counterexample: of the distances that publications tell."""
 
 from __future__ import annotations
 
@@ -15,117 +15,11 @@ from routeproof.spec.theory.examples import Example, example
 from routeproof.spec.theory.logic import Truth
 from routeproof.spec.theory.needed import Needed, stated
 from routeproof.spec.theory.needed_paths import ALONE, EVENT, HUB, PAIR, WIDER, AnyEntryQuenches, ring
+from routeproof.spec.theory.needed_similarity import TWO, P, gone, shared
 from routeproof.spec.theory.quiet import Scene
 from routeproof.spec.theory.readings import BROKER, PUB, SUB, Clause, Term
-from routeproof.spec.theory.similarity import (
-    PLACES,
-    in_table,
-    on_the_way,
-    passes,
-    property_3,
-    property_3_in_tables,
-    source_of,
-)
+from routeproof.spec.theory.similarity import passes, source_of
 from routeproof.spec.theory.trees import TREE
-
-P = {"p": ("a", EVENT)}
-TWO = {"s": (1, EVENT), "t": (1, EVENT)}
-
-Counted = Callable[[Scene, Term, Term, Term], Truth]
-
-
-def keeps(q: Scene, counted: Counted, later: Counted) -> Clause:
-    """What is counted at a broker is counted at every later one."""
-    return Clause(
-        "keeps",
-        PLACES,
-        lambda x, y, s, p: q.logic.implies(
-            q.logic.all_of(on_the_way(q, x, y, s, p), lambda: counted(q, x, s, p)), lambda: later(q, y, s, p)
-        ),
-    )
-
-
-def in_tables(q: Scene) -> Clause:
-    return keeps(q, in_table, in_table)
-
-
-def changed_to(after: Example, counted: Counted) -> Counted:
-    """The same, asked of another state."""
-    scene = after.scene()
-    return lambda q, x, s, p: counted(scene, x, s, p)
-
-
-def in_sample(q: Scene, x: Term, s: Term, p: Term) -> Truth:
-    return q.logic.all_of(q.state.published(p), lambda: passes(q, x, s, p))
-
-
-def on_the_way_to_another(q: Scene) -> Clause:
-    """Of all publications, whoever publishes them, on the way to any advertisement."""
-    logic = q.logic
-
-    def says(x: Term, y: Term, s: Term, p: Term) -> Truth:
-        return logic.every(
-            ("Adv",),
-            lambda a: logic.implies(
-                logic.all_of(
-                    q.facts.matches(p, s),
-                    q.tree.between(q.home(s), x, q.source(a)),
-                    q.tree.between(x, y, q.source(a)),
-                    lambda: passes(q, x, s, p),
-                ),
-                lambda: passes(q, y, s, p),
-            ),
-        )
-
-    return Clause("of several publishers", PLACES, says)
-
-
-shared = example("s and t at 1, under none", PAIR, TWO, {"a": (2, EVENT)}, "1s 1t 2s1 2t1", publications=P)
-gone = example("the same without t", PAIR, TWO, {"a": (2, EVENT)}, "1s 2s1", publications=P, inactive="t")
-
-PROPERTY_3 = (
-    Needed(
-        "counting all whose path it is: in tables, under covering",
-        example(
-            "S covers t, so 1 has both and 2 has S only",
-            PAIR,
-            {"s": (1, WIDER), "t": (1, EVENT)},
-            {"a": (2, WIDER)},
-            "1s 1t 2s1",
-            "active",
-            publications=P,
-        ),
-        in_tables,
-        property_3_in_tables,
-    ),
-    Needed(
-        "one publisher",
-        example(
-            "on the way to a, what b publishes at 1 is shared at 1 only",
-            PAIR,
-            TWO,
-            {"a": (2, EVENT), "b": (1, EVENT)},
-            "1s 1t 2s1 2t1",
-            publications={"p": ("b", EVENT)},
-        ),
-        on_the_way_to_another,
-        property_3,
-    ),
-    Needed(
-        "one population",
-        evolve(shared, name="t goes between the counting at 1 and that at 2"),
-        lambda q: keeps(q, passes, changed_to(gone, passes)),
-        property_3,
-    ),
-    Needed(
-        "one sample",
-        evolve(shared, name="p is in the sample of 1 and not in that of 2"),
-        lambda q: keeps(q, in_sample, changed_to(evolve(shared, unpublished=frozenset("p")), in_sample)),
-        property_3,
-    ),
-)
-
-# -- equation 3 --------------------------------------------------------------------------------------------------------
 
 
 def told(
@@ -284,6 +178,19 @@ EQUATION_3 = (
             filters={"lower": lambda s, t: s != t, "covers": lambda t, s: t == s or (s != "s" and t != "s")},
         ),
         hypothesis=settling.IDS,
+    ),
+    equal(
+        "overlapping what is matched",
+        example(
+            "t matches p, and does not overlap a",
+            HUB,
+            THREE,
+            {"a": (3, WIDER)},
+            "1s 3s1 2t",
+            publications=P,
+            filters={"overlaps": lambda a, s: s == "s"},
+        ),
+        hypothesis=settling.DRAWN,
     ),
     equal(
         "what matching means",

@@ -1,0 +1,71 @@
+"""Z3's own counterexample in words: every relation that was asked of, over as few elements as will do.
+
+For an obligation over sorts of any size that says nothing of its own to show, as a lemma or a promise of one broker.
+What it shows is a world, or a broker, of which no more is so than what the obligation takes for granted: all that the
+lemma names, and not all that is true of every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import z3
+
+from routeproof.checker.prove.spelled import LETTERS
+from routeproof.spec.theory.invariants_steps import AFTER
+from routeproof.spec.theory.readings import SORTS
+
+MOST = 4
+"""Elements of each sort, up to which a smallest counterexample is looked for."""
+
+Elements = dict[str, list[tuple[str, z3.ExprRef]]]
+"""By sort: its elements, with their names."""
+
+
+def at_most(sorts: Sequence[z3.SortRef], size: int) -> list[z3.BoolRef]:
+    """No sort has more elements than this."""
+    bounds = []
+    for sort in sorts:
+        each = z3.Const(f"any {sort.name()}", sort)
+        bounds.append(z3.ForAll([each], z3.Or([each == z3.Const(f"!{sort.name()} {k}", sort) for k in range(size)])))
+    return bounds
+
+
+def in_words(model: z3.ModelRef) -> dict[str, str]:
+    """What there is, what it is called in the obligation, and every relation."""
+    universes = {sort.name(): model.get_universe(sort) or [] for sort in model.sorts()}
+    elements = {sort: _named(sort, universes[sort]) for sort in sorted(universes, key=(*SORTS, *universes).index)}
+    declared = sorted((each for each in model.decls() if "!" not in each.name()), key=lambda each: each.name())
+    constants = [each for each in declared if each.arity() == 0]
+    rows = {"there are": ", ".join(name for each in elements.values() for name, _ in each)} if elements else {}
+    rows["of"] = ", ".join(f"{each.name()} is {_value(model, elements, each())}" for each in constants) or "nothing"
+    for each in declared:
+        if each.arity() and all(each.domain(k).name() in elements for k in range(each.arity())):
+            rows[_title(each.name())] = ", ".join(_rows(model, elements, each)) or "nothing"
+    return rows
+
+
+def _rows(model: z3.ModelRef, elements: Elements, relation: z3.FuncDeclRef) -> Iterator[str]:
+    """The elements of which it holds; of a function, its values."""
+    domains = [elements[relation.domain(k).name()] for k in range(relation.arity())]
+    for row in product(*domains):
+        said, value = " ".join(name for name, _ in row), relation(*(element for _, element in row))
+        if relation.range().kind() != z3.Z3_BOOL_SORT:
+            yield f"{said}: {_value(model, elements, value)}"
+        elif z3.is_true(model.eval(value, model_completion=True)):
+            yield said
+
+
+def _value(model: z3.ModelRef, elements: Elements, term: z3.ExprRef) -> str:
+    value = model.eval(term, model_completion=True)
+    return next((name for name, each in elements.get(value.sort().name(), []) if each.eq(value)), str(value))
+
+
+def _named(sort: str, universe: Sequence[z3.ExprRef]) -> list[tuple[str, z3.ExprRef]]:
+    return [(f"{LETTERS.get(sort, sort.lower())}{place}", each) for place, each in enumerate(universe, 1)]
+
+
+def _title(relation: str) -> str:
+    """That of the second moment is named after that of the first."""
+    return f"{relation.removesuffix(AFTER)} then" if relation.endswith(AFTER) else relation

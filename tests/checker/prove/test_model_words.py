@@ -1,0 +1,60 @@
+"""A refuted lemma or promise shows a small world, or one broker: what there is, and all that was asked of it."""
+
+from __future__ import annotations
+
+import z3
+
+from routeproof.checker.prove.solve import settle
+from routeproof.spec.theory.invariants_policies import keep_their_promises
+from routeproof.spec.theory.logic import Truth
+from routeproof.spec.theory.readings import BROKER, SUB, Symbolic, Term
+from routeproof.spec.theory.routing import Handler
+from routeproof.spec.theory.theorem import Obligation
+
+
+def test_all_that_was_asked_of_is_shown_over_as_few_elements_as_will_do() -> None:
+    """Somebody has s, so everybody does: it takes two brokers, and one subscription."""
+    logic = Symbolic()
+    has, has_after = (logic.relation(name, (BROKER, SUB)) for name in ("has", "has_after"))
+    near = logic.function("near", (BROKER,), BROKER)
+    b, u, s = logic.constant("b", BROKER), logic.constant("u", BROKER), logic.constant("s", SUB)
+    given = [z3.And(has(b, s), has_after(b, s), z3.Not(has_after(u, s)), near(b) == u, near(u) == b)]
+    settled = settle(Obligation("everybody has it", has(u, s), given))
+    assert settled.verdict == "refuted"
+    there, of = settled.shown.pop("there are"), settled.shown.pop("of")
+    assert there == "b1, b2, s1"
+    mine, other = ("b1", "b2") if "b is b1" in of else ("b2", "b1")
+    assert of == f"b is {mine}, s is s1, u is {other}"
+    assert settled.shown == {
+        "has": f"{mine} s1",
+        "has then": f"{mine} s1",
+        "near": "b1: b2, b2: b1",
+    }
+
+
+def test_what_is_of_no_elements_is_shown_by_its_values() -> None:
+    x, y = z3.Ints("x y")
+    settled = settle(Obligation("the square", x != 3, [x + y == 5]))
+    assert (settled.verdict, settled.shown) == ("refuted", {"of": "x is 3, y is 2"})
+
+
+class NobodyIsTold(Handler):
+    def wanted(self, u: Term, s: Term) -> Truth:
+        return False
+
+
+class EverybodyIsTold(Handler):
+    def wanted(self, u: Term, s: Term) -> Truth:
+        return True
+
+
+def test_a_policy_that_breaks_a_promise_is_shown_with_its_tables() -> None:
+    for handler, broken in (
+        (NobodyIsTold, "every candidate is covered by one that is wanted"),
+        (EverybodyIsTold, "only candidates are wanted"),
+    ):
+        refuted = [each for each in map(settle, keep_their_promises(handler)) if each.verdict == "refuted"]
+        assert {each.name for each in refuted} == {f"{policy} / {broken}" for policy in ("none", "active", "lazy")}
+        for each in refuted:
+            assert each.shown["there are"].startswith("b1"), each.name
+            assert {"of", "subs then", "advs then", "overlaps"} <= set(each.shown), each.name
