@@ -1,30 +1,38 @@
 """A counterexample to induction: a moment of which all invariants are true, and a step after which one is not.
 
 Nobody says that the moment can be reached: either the protocol is wrong, or an invariant is missing that rules it out.
-That it can be at all, and that a step can, is asked of small worlds too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import z3
 
+from routeproof.checker.prove import solve
 from routeproof.checker.prove.found import Found
 from routeproof.checker.prove.small import SIZES, GaveUp, Runs, Small, Solver, small_worlds
-from routeproof.checker.prove.solve import RLIMIT
 from routeproof.spec.theory.bounded import Size
-from routeproof.spec.theory.invariants import Conjunct, Lemma
 from routeproof.spec.theory.invariants_facts import StepFact
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive
+from routeproof.spec.theory.invariants_obligations import Inductive
 from routeproof.spec.theory.invariants_steps import Event
 
 
 def find(asked: Inductive, sizes: Sequence[Size] = SIZES) -> Found | None:
-    """A counterexample in the smallest world that has one."""
-    smalls = (small for size in sizes for small in small_worlds(asked.proof, size))
-    return next((found for small in smalls if (found := _against(asked, small)) is not None), None)
+    """A counterexample in the smallest world that has one. Where there is none in those that Z3 saw to the end, and it
+    gave up on others, it raises GaveUp."""
+    limits = []
+    for small in (small for size in sizes for small in small_worlds(asked.proof, size)):
+        try:
+            found = _against(asked, small)
+        except GaveUp as limit:
+            limits.append(GaveUp(f"{limit}, of worlds of {small.size}"))
+            continue
+        if found is not None:
+            return found
+    if limits:
+        raise limits[0]
+    return None
 
 
 def _against(asked: Inductive, small: Small) -> Found | None:
@@ -41,33 +49,9 @@ def _against(asked: Inductive, small: Small) -> Found | None:
     return None if model is None else Found(asked.name, runs, model, len(events), sentence, asked.first)
 
 
-@cache
-def can_happen(proof: Induction, event: Event) -> bool:
-    """At a moment of a small world of which the invariants are true."""
-    return any(_model(Runs(small), small.invariants, [event]) is not None for small in _smalls(proof))
-
-
-@cache
-def can_be_asked(proof: Induction, sentence: Conjunct | Lemma) -> bool:
-    """Its condition can be so, at a moment of a small world of which the invariants are true."""
-
-    def says_something(small: Small) -> bool:
-        runs = Runs(small)
-        return _model(runs, small.invariants, [], runs.at(0, small.some(sentence))) is not None
-
-    return any(map(says_something, _smalls(proof)))
-
-
-def _smalls(proof: Induction) -> Iterator[Small]:
-    return (small for size in SIZES for small in small_worlds(proof, size))
-
-
 def _model(runs: Runs, begin: z3.BoolRef, events: Sequence[Event], *beside: z3.BoolRef) -> z3.ModelRef | None:
-    solver = Solver(RLIMIT)
+    solver = Solver(solve.RLIMIT)
     solver.add(*runs.begin(begin))
     for event in events:
         solver.add(*runs.step(1, [event]))
-    try:
-        return solver.find(*beside)
-    except GaveUp:
-        return None
+    return solver.find(*beside)

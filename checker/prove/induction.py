@@ -11,13 +11,13 @@ import time
 import z3
 from attrs import evolve
 
-from routeproof.checker.prove.counterexample import can_be_asked, can_happen, find
+from routeproof.checker.prove.counterexample import find
 from routeproof.checker.prove.outcome import Settled
-from routeproof.checker.prove.small import SIZES
+from routeproof.checker.prove.possible import impossible
+from routeproof.checker.prove.small import SIZES, GaveUp
 from routeproof.checker.prove.solve import RLIMIT, SEED, alone
 from routeproof.checker.prove.told import shown
 from routeproof.checker.prove.trace import trace
-from routeproof.spec.theory.invariants_facts import StepFact
 from routeproof.spec.theory.invariants_obligations import Inductive
 
 QUICK = 8
@@ -35,15 +35,22 @@ def settle_inductive(asked: Inductive, rlimit: int | None = None) -> Settled:
 def _decide(asked: Inductive, rlimit: int) -> Settled:
     answer, why = _ask_twice(asked, rlimit // QUICK)
     if answer != z3.unsat:
-        found = find(asked)
+        searched = LARGEST
+        try:
+            found = find(asked)
+        except GaveUp as limit:
+            found, searched = None, f"nor is there a counterexample yet: Z3 gives up: {limit}"
         if found is not None:
             return Settled(asked.name, "refuted", _sentence(asked), shown(found), trace=trace(found))
         answer, why = _ask_twice(asked, rlimit)
     if answer != z3.unsat:
         said = f"Z3 gives up: {why}" if answer == z3.unknown else "Z3 says that it is false of a larger world"
-        return Settled(asked.name, "unknown", f"{said}; {LARGEST}")
-    impossible = _impossible(asked)
-    return Settled(asked.name, *(("vacuous", f"impossible: {impossible}") if impossible else ("proved",)))
+        return Settled(asked.name, "unknown", f"{said}; {searched}")
+    try:
+        vacuous = impossible(asked)
+    except GaveUp as limit:
+        return Settled(asked.name, "unknown", f"whether it is vacuous; Z3 gives up: {limit}")
+    return Settled(asked.name, *(("vacuous", f"impossible: {vacuous}") if vacuous else ("proved",)))
 
 
 def _sentence(asked: Inductive) -> str:
@@ -65,15 +72,6 @@ def _ask(asked: Inductive, rlimit: int, models: bool) -> tuple[z3.CheckSatResult
     solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
     if not models:
         solver.set(auto_config=False, mbqi=False)
-    solver.add(*alone([*asked.given, z3.Not(asked.goal)], context))
+    solver.add(*alone([*asked.given, *asked.case, z3.Not(asked.goal)], context))
     answer = solver.check()
     return answer, solver.reason_unknown() if answer == z3.unknown else ""
-
-
-def _impossible(asked: Inductive) -> str:
-    """What it takes for granted and cannot be, in any small world."""
-    if asked.event is not None and not can_happen(asked.proof, asked.event):
-        return f"this step: {asked.event.name}"
-    if asked.first or isinstance(asked.sentence, StepFact) or can_be_asked(asked.proof, asked.sentence):
-        return ""
-    return f"what it speaks of: {asked.sentence.about}"

@@ -51,6 +51,8 @@ class Judged:
     why: str = ""
     """Where it fails for a reason of its own."""
     seconds: float = field(default=0.0, eq=False)
+    given: tuple[str, ...] = ()
+    """The theorems that it rests on and that were not asked."""
 
     def with_verdict(self, *verdicts: Verdict) -> list[Settled]:
         return [each for each in self.obligations if each.verdict in verdicts]

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from routeproof.checker.prove.basis import rests_on
 from routeproof.checker.prove.judge import AnyTheorem
 from routeproof.checker.prove.outcome import WORDS, Judged, Settled, Verdict
 from routeproof.checker.prove.written import Traces
@@ -22,6 +23,8 @@ COLOURS: dict[Verdict, str] = {
     "refuted": "bad",
 }
 MARK = len("REFUTED: ")
+GIVEN = "proved, given others"
+"""Where a theorem rests on some that were not asked."""
 SHOWN = 5
 """Obligations of one theorem that are told in full, of those that fail."""
 
@@ -32,7 +35,7 @@ def exit_code(judged: Sequence[Judged]) -> int:
 
 
 def render(judged: Sequence[Judged], seconds: float, traces: Traces) -> str:
-    rows = [[j.id, f"{len(j.obligations):,}", f"{j.seconds:.1f} s", WORDS[j.verdict]] for j in judged]
+    rows = [[j.id, f"{len(j.obligations):,}", f"{j.seconds:.1f} s", _words(j)] for j in judged]
     colours = [COLOURS[j.verdict] for j in judged]
     lines = table(["theorem", "obligations", "time", "verdict"], rows, "lrrw", colours)
     bounds = dict.fromkeys(j.bound for j in judged if j.bound)
@@ -41,9 +44,19 @@ def render(judged: Sequence[Judged], seconds: float, traces: Traces) -> str:
         for bound in bounds:
             ids = ", ".join(j.id for j in judged if j.bound == bound)
             lines += wrapped([("", f"{bound}: {ids}")])
+    given = dict.fromkeys(j.given for j in judged if j.given)
+    if given:
+        lines += ["", "given, and not asked here"]
+        for others in given:
+            ids = ", ".join(j.id for j in judged if j.given == others)
+            lines += wrapped([("", f"{', '.join(others)}: {ids}")])
     for each in judged:
         lines += _failures(each, traces)
     return "\n".join([*lines, "", _last_line(judged, seconds)])
+
+
+def _words(judged: Judged) -> str:
+    return GIVEN if judged.given else WORDS[judged.verdict]
 
 
 def _failures(judged: Judged, traces: Traces) -> list[str]:
@@ -65,15 +78,16 @@ def _mark(verdict: Verdict) -> str:
 
 
 def _last_line(judged: Sequence[Judged], seconds: float) -> str:
-    count = {verdict: sum(j.verdict == verdict for j in judged) for verdict in WORDS}
+    said = [_words(j) for j in judged]
     obligations = sum(len(j.obligations) for j in judged)
     code = exit_code(judged)
     told = {
-        0: "everything asked is proved",
+        0: f"everything asked is proved{', given what is not asked' if GIVEN in said else ''}",
         1: "not everything asked is true",
         3: "nothing is refuted, not all is proved",
     }
-    parts = [f"{count[verdict]} {WORDS[verdict]}" for verdict in WORDS if count[verdict]]
+    parts = [f"{said.count(words)} {words}" for words in dict.fromkeys([WORDS["proved"], GIVEN, *WORDS.values()])]
+    parts = [part for part in parts if not part.startswith("0 ")]
     verdict = paint(told[code], {0: "good", 1: "bad", 3: "doubt"}[code])
     return f"{verdict}:\n  {', '.join(parts)}; {obligations:,} obligations, {seconds:.1f} s"
 
@@ -88,7 +102,8 @@ def described(theorem: AnyTheorem) -> dict[str, object]:
         "id": theorem.id,
         "rules": list(theorem.rules),
         "about": theorem.about,
-        "hypotheses": list(theorem.hypotheses),
+        "hypotheses": [*theorem.hypotheses, *(f"theorem {id}" for id in rests_on(theorem))],
+        "rests_on": list(rests_on(theorem)),
         "bound": theorem.bound or None,
     }
 
@@ -97,6 +112,7 @@ def _outcome(judged: Judged, traces: Traces) -> dict[str, object]:
     return {
         "verdict": judged.verdict,
         "why": judged.why or None,
+        "given": list(judged.given),
         "obligations": [_row(each, traces.get((judged.id, each.name))) for each in judged.obligations],
         "seconds": round(judged.seconds, 3),
     }

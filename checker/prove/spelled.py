@@ -66,7 +66,7 @@ class Spelled(Symbolic):
         self.picks: list[z3.BoolRef] = []
         """What is not known is one element exactly."""
         self.constants: dict[str, Term] = {}
-        self._relations: dict[str, Open] = {}
+        self.relations: dict[str, Open] = {}
 
     # -- what there is -------------------------------------------------------------------------------------------------
 
@@ -95,9 +95,9 @@ class Spelled(Symbolic):
 
     def relation(self, name: str, sorts: Sequence[Sort]) -> Relation:
         """Of one name there is one."""
-        if name not in self._relations:
-            self._relations[name] = Open(name, {row: self._atom(name, row) for row in self.each(sorts)})
-        return self._relations[name]
+        if name not in self.relations:
+            self.relations[name] = Open(name, {row: self._atom(name, row) for row in self.each(sorts)})
+        return self.relations[name]
 
     def function(self, name: str, sorts: Sequence[Sort], result: Sort) -> Function:
         values = {row: self._pick(name, row, result) for row in self.each(sorts)}

@@ -25,6 +25,15 @@ def topmost(logic: Logic, sort: Sort, holds: Property, above: Order) -> Truth:
     return logic.implies(logic.some((sort,), holds), lambda: found)
 
 
+def topmost_from(logic: Logic, sort: Sort, x: Term, among: Property, above: Order) -> Truth:
+    """Of x and what is above it, as far as it is among these, one has none of them above it, if there is any."""
+
+    def in_question(y: Term) -> Truth:
+        return logic.all_of(among(y), lambda: logic.any_of(logic.equal(y, x), lambda: above(y, x)))
+
+    return topmost(logic, sort, in_question, above)
+
+
 def is_strict_order(logic: Logic, sort: Sort, above: Order) -> Truth:
     return logic.every(
         (sort, sort, sort),

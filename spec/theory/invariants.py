@@ -12,7 +12,7 @@ of the moment after. Less is given than is true, so that a proof is short and sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
 from attrs import Factory, frozen
@@ -157,7 +157,7 @@ class Book:
         """The function's name is the conjunct's, and its docstring is what it says."""
 
         def enter(body: Body) -> Body:
-            name = words(body.__name__)
+            name = self._new(words(body.__name__))
             self.conjuncts[name] = Conjunct(name, _said(body), sorts, body, (name, *names(needs)), names(then))
             return body
 
@@ -165,14 +165,33 @@ class Book:
 
     def lemma(self, *sorts: Sort, needs: str, induction: Body | None = None) -> Callable[[Body], Body]:
         def enter(body: Body) -> Body:
-            name = words(body.__name__)
+            name = self._new(words(body.__name__))
             self.lemmas[name] = Lemma(name, _said(body), sorts, body, names(needs), induction)
             return body
 
         return enter
 
+    def _new(self, name: str) -> str:
+        if name in self:
+            raise ValueError(f"'{name}' is in the book already")
+        return name
+
     def __or__(self, other: Book) -> Book:
+        """Both. What is in both is refused: to put one in the place of another, leave that out by name (`without`)."""
+        if twice := [name for name in (*other.conjuncts, *other.lemmas) if name in self]:
+            raise ValueError(f"these are in both books: {', '.join(twice)}")
         return Book({**self.conjuncts, **other.conjuncts}, {**self.lemmas, **other.lemmas})
+
+    def without(self, *names: str) -> Book:
+        if unknown := [name for name in names if name not in self]:
+            raise ValueError(f"these are not in the book: {', '.join(unknown)}")
+        return Book(
+            {name: each for name, each in self.conjuncts.items() if name not in names},
+            {name: each for name, each in self.lemmas.items() if name not in names},
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.conjuncts or name in self.lemmas
 
     def __getitem__(self, name: str) -> Conjunct | Lemma:
         return self.conjuncts[name] if name in self.conjuncts else self.lemmas[name]
@@ -185,18 +204,36 @@ class Book:
         return frozenset().union(*(self.rests_on(each) for each in here.needs))
 
     def in_order(self) -> list[str]:
-        """The conjuncts, each after those that it is given of the moment after a step; or the proof goes in a
-        circle.
+        """The lemmas, each after those of the same moment that it needs; then the conjuncts, each after those that it
+        is given of the moment after a step. What else there is goes in a circle, and proves nothing.
         """
-        order: list[str] = []
-        waiting = {name: set().union(*map(self.rests_on, each.then)) for name, each in self.conjuncts.items()}
-        while waiting:
-            free = [name for name, needed in waiting.items() if needed <= set(order)]
-            if not free:
-                raise ValueError(f"these rest on each other after a step: {', '.join(waiting)}")
-            order += free
-            waiting = {name: needed for name, needed in waiting.items() if name not in free}
-        return order
+        self._refuse_unknown()
+        lemmas = {name: {need for need in each.needs if need in self.lemmas} for name, each in self.lemmas.items()}
+        in_order = _each_after("these need each other", lemmas)
+        behind = {name: set().union(*map(self.rests_on, each.then)) for name, each in self.conjuncts.items()}
+        return in_order + _each_after("these rest on each other after a step", behind)
+
+    def _refuse_unknown(self) -> None:
+        for each in self.conjuncts.values():
+            self.refuse_unknown(each.name, (*each.needs, *each.then))
+        for lemma in self.lemmas.values():
+            self.refuse_unknown(lemma.name, lemma.needs)
+
+    def refuse_unknown(self, name: str, needs: Iterable[str]) -> None:
+        if unknown := [each for each in needs if each not in self]:
+            raise ValueError(f"'{name}' needs what is not in the book: {', '.join(unknown)}")
+
+
+def _each_after(circle: str, behind: Mapping[str, Collection[str]]) -> list[str]:
+    order: dict[str, None] = {}
+    waiting = dict(behind)
+    while waiting:
+        free = [name for name, needed in waiting.items() if all(each in order for each in needed)]
+        if not free:
+            raise ValueError(f"{circle}: {', '.join(waiting)}")
+        order |= dict.fromkeys(free)
+        waiting = {name: needed for name, needed in waiting.items() if name not in order}
+    return list(order)
 
 
 def _said(body: Body) -> str:

@@ -15,7 +15,7 @@ import z3
 from attrs import field, frozen
 
 from routeproof.spec.theory.invariants import Book, Conjunct, Ghosts, Lemma, Moment
-from routeproof.spec.theory.invariants_facts import StepFact, facts_of
+from routeproof.spec.theory.invariants_facts import FACTS, StepFact, facts_of
 from routeproof.spec.theory.invariants_relevant import concerning, relevant
 from routeproof.spec.theory.invariants_roads import roads, roads_hold
 from routeproof.spec.theory.invariants_steps import CANDIDATES, COVERED, EVENTS, Event, Stage, declared
@@ -34,22 +34,26 @@ Sentence = Conjunct | Lemma | StepFact
 
 @frozen(kw_only=True)
 class Inductive(Obligation):
-    """`sentence` is what it is about, and `event` the step after which it must hold.
+    """`sentence` is what it is about, of the elements `of`, and `event` the step after which it must hold.
 
-    That what is given can be so is not asked of Z3, which seldom finds worlds of any size, but of small worlds.
+    It has no guards: that what is given can be so is not asked of Z3, which seldom finds worlds of any size, but of
+    small worlds.
     """
 
     proof: Induction = field(repr=False, eq=False)
     sentence: Sentence
+    of: Sequence[z3.ExprRef] = field(repr=False)
     event: Event | None = None
     first: bool = False
     """It is about the moment at which nothing has happened yet."""
+    case: Sequence[z3.BoolRef] = ()
+    """Which of several cases it is, that make up all: given too, but a case need not be possible."""
 
 
 @frozen(eq=False)
 class Induction:
     """The proof that all conjuncts of a book hold always. With another step or handler, it is about another
-    protocol."""
+    protocol. A book that goes in a circle is refused."""
 
     book: Book
     policy: str = ""
@@ -57,6 +61,12 @@ class Induction:
     step: type[Step] = Step
     handler: type[Handler] = Handler
     stage: Stage = field(init=False, eq=False, repr=False)
+    _written: dict[tuple[str, bool], z3.BoolRef] = field(init=False, factory=dict, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.book.in_order()
+        for fact in FACTS.values():
+            self.book.refuse_unknown(fact.name, fact.needs)
 
     @stage.default
     def _any(self) -> Stage:
@@ -93,13 +103,12 @@ class Induction:
     def after(self, event: Event, conjunct: Conjunct) -> Iterator[Inductive]:
         g, terms = self.stage, self._terms(conjunct.sorts)
         goal = formula(conjunct.clause(g.then).at(*terms))
-        then = self._closed(self.book[name].clause(g.then) for name in conjunct.then)
-        before = self._closed(self.book[name].clause(g.now) for name in conjunct.needs)
+        then, before = self._said(conjunct.then, g.then), self._said(conjunct.needs, g.now)
         known = [row for row in self._step[event] if row[0] not in HIDDEN]
         step = relevant([*known, *self._facts[event]], [goal, *then])
-        for case, given in self._cases(conjunct.sorts, terms):
-            name = f"{event.name} / {conjunct.name}{case}"
-            yield self._made(name, goal, [*before, *step, *then, *given], conjunct, event)
+        for said, case in self._cases(conjunct.sorts, terms):
+            name = f"{event.name} / {conjunct.name}{said}"
+            yield self._made(name, goal, [*before, *step, *then], conjunct, event, case=case)
 
     def _cases(self, sorts: Sequence[Sort], terms: Sequence[Term]) -> Iterator[tuple[str, list[z3.BoolRef]]]:
         """Of two messages, which are new: else there is too much to try."""
@@ -115,24 +124,34 @@ class Induction:
     def of_facts(self) -> Iterator[Inductive]:
         """What is true of every step."""
         for event in EVENTS:
-            for fact in facts_of(event):
-                goal = formula(fact.clause(self.stage, self.stage.named(event)).at(*self._terms(fact.sorts)))
-                before = self._closed(self.book[name].clause(self.stage.now) for name in fact.needs)
-                said = [row for row in self._step[event] if row[0] not in (CANDIDATES, COVERED)]
-                step = relevant([*said, *self._told[event]], [goal])
-                yield self._made(f"{event.name} / {fact.name}", goal, [*before, *step], fact, event)
+            yield from self.facts_after(event)
+
+    def facts_after(self, event: Event) -> Iterator[Inductive]:
+        for fact in self.facts(event):
+            goal = formula(fact.clause(self.stage, self.stage.named(event)).at(*self._terms(fact.sorts)))
+            before = self._said(fact.needs, self.stage.now)
+            known = [row for row in self._step[event] if row[0] not in (CANDIDATES, COVERED)]
+            step = relevant([*known, *self._told[event]], [goal])
+            yield self._made(f"{event.name} / {fact.name}", goal, [*before, *step], fact, event)
 
     def of_roads(self) -> Iterator[Inductive]:
         """What of the tree is given to all others, from the ways."""
         for place, (road, ways) in enumerate(roads(self.logic, self.stage.now.tree)):
-            goal = formula(road.at(*self._terms(road.sorts)))
-            yield self._alone(road.name, goal, self._closed(ways), _as_lemma(road, place))
+            terms = self._terms(road.sorts)
+            yield Inductive(
+                road.name,
+                formula(road.at(*terms)),
+                self._closed(ways),
+                proof=self,
+                sentence=_as_lemma(road, place),
+                of=terms,
+            )
 
     def of_lemmas(self, names: Iterable[str]) -> Iterator[Inductive]:
         for lemma in (self.book.lemmas[name] for name in names):
             terms = self._terms(lemma.sorts)
             goal = formula(lemma.clause(self.stage.now).at(*terms))
-            given = self._closed(self.book[name].clause(self.stage.now) for name in lemma.needs)
+            given = self._said(lemma.needs, self.stage.now)
             if lemma.induction is not None:
                 given.append(formula(lemma.induction(self.stage.now, *terms)))
             yield self._made(lemma.name, goal, given, lemma)
@@ -145,22 +164,12 @@ class Induction:
         sentence: Sentence,
         event: Event | None = None,
         first: bool = False,
+        case: Sequence[z3.BoolRef] = (),
     ) -> Inductive:
-        known = [*concerning(self.world, [goal, *given]), *given]
-        return self._alone(name, goal, known, sentence, event, first)
-
-    def _alone(
-        self,
-        name: str,
-        goal: z3.BoolRef,
-        given: Sequence[z3.BoolRef],
-        sentence: Sentence,
-        event: Event | None = None,
-        first: bool = False,
-    ) -> Inductive:
-        """From nothing but what is given."""
-        asked = {"it can be asked": goal}
-        return Inductive(name, goal, given, asked, proof=self, sentence=sentence, event=event, first=first)
+        """With what of the world concerns it."""
+        known = [*given, *concerning(self.world, [goal, *given, *case])]
+        of = self._terms(sentence.sorts)
+        return Inductive(name, goal, known, proof=self, sentence=sentence, of=of, event=event, first=first, case=case)
 
     # -- steps -------------------------------------------------------------------------------------------------------
 
@@ -181,7 +190,19 @@ class Induction:
     @cached_property
     def _facts(self) -> _PerEvent:
         g = self.stage
-        return _PerEvent(self.logic, lambda event: [fact.clause(g, g.named(event)) for fact in facts_of(event)])
+        return _PerEvent(self.logic, lambda event: [fact.clause(g, g.named(event)) for fact in self.facts(event)])
+
+    def facts(self, event: Event) -> list[StepFact]:
+        """What is proved of the step, and given of it."""
+        return facts_of(event)
+
+    def _said(self, names: Sequence[str], moment: Moment) -> list[z3.BoolRef]:
+        """These sentences of the book, each written out once: hundreds of obligations share them."""
+        keys = {name: (name, moment is self.stage.then) for name in names}
+        for name, key in keys.items():
+            if key not in self._written:
+                self._written[key] = formula(self.book[name].clause(moment).closed(self.logic))
+        return [self._written[key] for key in keys.values()]
 
     def _terms(self, sorts: Sequence[Sort]) -> list[Term]:
         """Any elements, each with a name of its own."""

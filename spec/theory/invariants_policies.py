@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from routeproof.spec.theory.finite import topmost
+from routeproof.spec.theory.finite import topmost_from
 from routeproof.spec.theory.invariants import Book, Moment
 from routeproof.spec.theory.invariants_steps import promises
 from routeproof.spec.theory.logic import Truth, formula
@@ -88,11 +88,7 @@ class _Broker:
         """Of those that s could be quenched by, at last, and s itself, one is quenched by none of them."""
         logic, broker, u = self.logic, self.handler, self.u
         among: Relation = {"none": broker.candidate, "active": broker.candidate, "lazy": broker.fresh}[self.policy]
-
-        def in_question(t: Term) -> Truth:
-            return logic.all_of(among(u, t), lambda: logic.any_of(logic.equal(t, s), lambda: self.quenches(t, s)))
-
-        return topmost(logic, SUB, in_question, self.quenches)
+        return topmost_from(logic, SUB, s, lambda t: among(u, t), self.quenches)
 
 
 # -- what is true of one policy ------------------------------------------------------------------------------------

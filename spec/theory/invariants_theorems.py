@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 from routeproof.spec.theory import (
     delivery,
@@ -14,6 +15,7 @@ from routeproof.spec.theory import (
     invariants_when_quiet,
 )
 from routeproof.spec.theory.invariants import Book
+from routeproof.spec.theory.invariants_basis import Basis
 from routeproof.spec.theory.invariants_obligations import Induction, Inductive
 from routeproof.spec.theory.invariants_policies import keep_their_promises
 from routeproof.spec.theory.invariants_quiet_states import quiet_states
@@ -35,9 +37,6 @@ OWN = {"none": invariants_policies.NONE, "active": invariants_policies.ACTIVE, "
 FAITHFUL = "links are reliable and FIFO, brokers do not forget"
 ONCE = "a client does each thing at most once, under an id of its own"
 WORLD = (TREE, FAITHFUL, ONCE)
-PROMISES = "the policy keeps its promises (theorem PoliciesKeepPromises)"
-STEPS = "the facts about a step (theorem StepFacts)"
-ROADS = "where paths lead (theorem Roads)"
 
 
 @cache
@@ -48,7 +47,7 @@ def routing() -> Induction:
 
 @cache
 def routing_under(policy: str) -> Induction:
-    return Induction(ROUTING | OWN[policy] | quiet_states(policy), policy)
+    return Induction(ROUTING | OWN[policy] | QUIET_STATES[policy], policy)
 
 
 def _holds(book: Book) -> list[Inductive]:
@@ -65,11 +64,41 @@ def _under(policy: str) -> list[Inductive]:
 
 def _quiet_states() -> Iterator[Inductive]:
     for policy in POLICIES:
-        yield from routing_under(policy).of_lemmas(quiet_states(policy).lemmas)
+        yield from routing_under(policy).of_lemmas(QUIET_STATES[policy].lemmas)
 
 
 COVERED = ("covered here", "covered as sent")
 QUIET_LEMMAS = tuple(name for name in CONSEQUENCES.lemmas if name.endswith("when quiet") or name in COVERED)
+
+SAFETY = {
+    "NoLostDelivery": ("no lost delivery",),
+    "NoDuplicate": ("delivered once", "delivered where it matches"),
+    "Agreement": ("agreement",),
+    "NoStray": ("no stray",),
+    "SimplePaths": ("last hops lead home", "last hops lead to origin"),
+}
+"""The lemmas that are safety properties, of the core and of pruning."""
+
+RESIDUE = ("no residue of subscriptions", "no residue of advertisements")
+QUIET_STATES = {policy: quiet_states(policy) for policy in POLICIES}
+
+BASIS = Basis(
+    reduce(or_, [ROUTING, *OWN.values(), *QUIET_STATES.values()]),
+    {
+        "SubscriptionInvariants": SUBSCRIPTIONS.conjuncts,
+        "AdvertisementInvariants": ADVERTISEMENTS.conjuncts,
+        "PublicationInvariants": PUBLICATIONS.conjuncts,
+        "QuietLemmas": QUIET_LEMMAS,
+        "DeliveryInvariants": DELIVERY.conjuncts,
+        **SAFETY,
+        "NoResidue": RESIDUE,
+        "Compact": (*OWN["active"].conjuncts, *OWN["active"].lemmas),
+        "Settled": (*OWN["none"].conjuncts, *(name for book in QUIET_STATES.values() for name in book.lemmas)),
+    },
+    facts="StepFacts",
+    world="Roads",
+)
+PROMISES = "PoliciesKeepPromises"
 
 ROUTING_THEOREMS = (
     Theorem(
@@ -91,98 +120,109 @@ ROUTING_THEOREMS = (
         ("COV-8", "RTE-6"),
         "In every step only neighbours are told, of all that changes, and none is without both the old and the new.",
         lambda: list(routing().of_facts()),
-        (*WORLD, PROMISES),
+        WORLD,
+        rests_on=BASIS.of_facts(),
     ),
     Theorem(
         "SubscriptionInvariants",
         ("RTE-3", "RTE-4", "RTE-6", "RTE-7", "COV-2", "COV-8"),
         "Always: everything about s moves away from its home, and what a link does not agree on is on its way.",
         lambda: _holds(SUBSCRIPTIONS),
-        (*WORLD, ROADS, STEPS, PROMISES),
+        WORLD,
+        rests_on=BASIS.of("SubscriptionInvariants", PROMISES),
     ),
     Theorem(
         "AdvertisementInvariants",
         ("RTE-2", "RTE-7", "RTE-8"),
         "Always: an advertisement is flooded away from its origin once and forgotten once, in that order.",
         lambda: _holds(ADVERTISEMENTS),
-        (*WORLD, ROADS, STEPS),
+        WORLD,
+        rests_on=BASIS.of("AdvertisementInvariants"),
     ),
     Theorem(
         "PublicationInvariants",
         ("RTE-5",),
         "Always: a publication moves away from its source, and no broker handles it twice.",
         lambda: _holds(PUBLICATIONS),
-        (*WORLD, ROADS, STEPS),
+        WORLD,
+        rests_on=BASIS.of("PublicationInvariants"),
     ),
     Theorem(
         "QuietLemmas",
         ("RTE-2", "RTE-3", "COV-2"),
         "Where it is quiet, what is advertised is known everywhere, and coverers lie on every path to it.",
         lambda: _follows(*QUIET_LEMMAS),
-        (FINITE, ROADS),
+        (FINITE,),
+        rests_on=BASIS.of("QuietLemmas"),
     ),
     Theorem(
         "DeliveryInvariants",
         ("RTE-5", "RTE-7", "COV-8"),
         "Always: what is owed has a copy ahead, and ahead of it something that covers what it is owed to.",
         lambda: _holds(DELIVERY),
-        (*WORLD, FINITE, ROADS, STEPS, PROMISES, "what holds where it is quiet (theorem QuietLemmas)"),
+        WORLD,
+        rests_on=BASIS.of("DeliveryInvariants", PROMISES),
     ),
     Theorem(
         "NoLostDelivery",
         ("RTE-5", "COV-8"),
         "At every moment, what is owed is delivered by the time that no copy of it is left.",
-        lambda: _follows("no lost delivery"),
-        (FINITE, "DeliveryInvariants"),
+        lambda: _follows(*SAFETY["NoLostDelivery"]),
+        (FINITE,),
+        rests_on=BASIS.of("NoLostDelivery"),
     ),
     Theorem(
         "NoDuplicate",
         ("RTE-5",),
         "At every moment, nothing was delivered twice for one subscription; and every delivery matches (Precise).",
-        lambda: _follows("delivered once", "delivered where it matches"),
-        ("PublicationInvariants",),
+        lambda: _follows(*SAFETY["NoDuplicate"]),
+        rests_on=BASIS.of("NoDuplicate"),
     ),
     Theorem(
         "Agreement",
         ("RTE-3", "RTE-6", "COV-8"),
         "Where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
-        lambda: _follows("agreement"),
-        ("SubscriptionInvariants",),
+        lambda: _follows(*SAFETY["Agreement"]),
+        rests_on=BASIS.of("Agreement"),
     ),
     Theorem(
         "NoResidue",
         ("RTE-6", "RTE-7"),
         "Where it is quiet, no broker has a subscription or an advertisement that is not active.",
-        lambda: _follows("no residue of subscriptions", "no residue of advertisements"),
-        (FINITE, "SubscriptionInvariants", "AdvertisementInvariants"),
+        lambda: _follows(*RESIDUE),
+        (FINITE,),
+        rests_on=BASIS.of("NoResidue"),
     ),
     Theorem(
         "NoStray",
         ("RTE-7",),
         "At every moment, what was sent intersects an advertisement that came from there.",
-        lambda: _follows("no stray"),
-        ("SubscriptionInvariants",),
+        lambda: _follows(*SAFETY["NoStray"]),
+        rests_on=BASIS.of("NoStray"),
     ),
     Theorem(
         "SimplePaths",
         ("RTE-1", "RTE-2", "RTE-3"),
         "At every moment, last hops lead to the home of s, or of a, and never back: along a simple path.",
-        lambda: _follows("last hops lead home", "last hops lead to origin"),
-        (TREE, "SubscriptionInvariants", "AdvertisementInvariants"),
+        lambda: _follows(*SAFETY["SimplePaths"]),
+        (TREE,),
+        rests_on=BASIS.of("SimplePaths"),
     ),
     Theorem(
         "Compact",
         ("COV-2", "COV-4", "COV-10"),
         "Under active, where it is quiet, of two subscriptions from one neighbour neither covers the other.",
         lambda: [*_under("active"), *routing_under("active").of_lemmas(["compact"])],
-        (*WORLD, "SubscriptionInvariants"),
+        WORLD,
+        rests_on=BASIS.of("Compact"),
     ),
     Theorem(
         "Settled",
         ("RTE-3", "COV-6"),
         "Under each policy, quiet states are as Properties 1 to 3 take for granted: settled, flooded, nothing stale.",
         lambda: [*_under("none"), *_quiet_states()],
-        (*WORLD, FINITE, "SubscriptionInvariants", "AdvertisementInvariants", "Compact"),
+        WORLD,
+        rests_on=BASIS.of("Settled"),
     ),
 )
 

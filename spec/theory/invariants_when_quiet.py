@@ -164,7 +164,8 @@ def no_stray(m: Moment, x: Term, y: Term, s: Term) -> Truth:
     )
 
 
-def _has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+def has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+    """Along the path from b to the home of s: each has s from the next."""
     return path_induction(m.logic, m.tree, lambda z: m.state.subs(z, s, m.toward(z, m.home(s))), b, m.home(s))
 
 
@@ -173,7 +174,7 @@ def _has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
     SUB,
     BROKER,
     needs="agreement came_from_home sent_is_candidate home_has_what_is_active",
-    induction=_has_back,
+    induction=has_back,
 )
 def no_residue_of_subscriptions(m: Moment, b: Term, s: Term, x: Term) -> Truth:
     """When it is quiet, nobody has a subscription that is not active."""

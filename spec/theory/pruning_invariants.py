@@ -9,16 +9,16 @@ after a subscription is issued again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 
 from attrs import evolve, frozen
 
 from routeproof.spec.theory.invariants import Book, Conjunct, Moment
-from routeproof.spec.theory.invariants_facts import StepFact, facts_of
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive, _PerEvent
-from routeproof.spec.theory.invariants_relevant import relevant
-from routeproof.spec.theory.invariants_steps import CANDIDATES, COVERED, EVENTS, Event
+from routeproof.spec.theory.invariants_facts import StepFact
+from routeproof.spec.theory.invariants_obligations import Induction, Inductive
+from routeproof.spec.theory.invariants_steps import EVENTS, Event
 from routeproof.spec.theory.invariants_theorems import ROUTING
+from routeproof.spec.theory.invariants_when_quiet import has_back
 from routeproof.spec.theory.logic import Truth, formula
 from routeproof.spec.theory.pruning_again import IssuedAgain
 from routeproof.spec.theory.pruning_congestion import (
@@ -31,7 +31,6 @@ from routeproof.spec.theory.pruning_congestion import (
     held_in,
 )
 from routeproof.spec.theory.readings import ADV, BROKER, SUB, Term
-from routeproof.spec.theory.trees import path_induction
 
 OWN = Book()
 
@@ -63,16 +62,12 @@ def is_retained(m: Moment, x: Term, y: Term, s: Term) -> Truth:
     return m.logic.all_of(m.state.sent(x, y, s), m.logic.no(elsewhere))
 
 
-def _has_back(m: Moment, b: Term, s: Term, x: Term) -> Truth:
-    return path_induction(m.logic, m.tree, lambda z: m.state.subs(z, s, m.toward(z, m.home(s))), b, m.home(s))
-
-
 @OWN.lemma(
     BROKER,
     SUB,
     BROKER,
     needs="agreement came_from_home home_has_what_is_active",
-    induction=_has_back,
+    induction=has_back,
 )
 def anchored(m: Moment, b: Term, s: Term, x: Term) -> Truth:
     """When no control message is queued, what a broker has without being active, another retains, or holds, on the
@@ -103,14 +98,10 @@ def _resting(each: Conjunct) -> Conjunct:
     return evolve(each, needs=(*each.needs, "held came from home")) if each.name in OF_WHAT_IS_HELD else each
 
 
-CORE = ROUTING | OWN
+KEPT = ROUTING.without(*GIVEN_UP) | OWN
 PRUNING = Book(
-    {name: _resting(each) for name, each in CORE.conjuncts.items() if name not in GIVEN_UP},
-    {
-        name: evolve(each, needs=INSTEAD.get(name, each.needs))
-        for name, each in CORE.lemmas.items()
-        if name not in GIVEN_UP
-    },
+    {name: _resting(each) for name, each in KEPT.conjuncts.items()},
+    {name: evolve(each, needs=INSTEAD.get(name, each.needs)) for name, each in KEPT.lemmas.items()},
 )
 
 
@@ -128,34 +119,11 @@ class Handling(Induction):
 
 
 @frozen(eq=False)
-class Beside(Induction):
-    """Over steps that are there beside those: each is about the messages of one event, and of no other."""
-
-    def facts_after(self, event: Event) -> Iterator[Inductive]:
-        """What is true of this step: as `of_facts` has it of every event."""
-        for fact in facts_of(event):
-            goal = formula(fact.clause(self.stage, self.stage.named(event)).at(*self._terms(fact.sorts)))
-            before = self._closed(self.book[name].clause(self.stage.now) for name in fact.needs)
-            said = [row for row in self._step[event] if row[0] not in (CANDIDATES, COVERED)]
-            step = relevant([*said, *self._told[event]], [goal])
-            yield self._made(f"{event.name} / {fact.name}", goal, [*before, *step], fact, event)
-
-
-@frozen(eq=False)
-class Later(Beside):
+class Later(Induction):
     """In these nobody delivers anything: the facts about a delivery are none of theirs."""
 
-    def facts_after(self, event: Event) -> Iterator[Inductive]:
-        every = super().facts_after(event)
-        return (each for each in every if isinstance(each.sentence, StepFact) and not each.sentence.deliveries)
-
-    @cached_property
-    def _facts(self) -> _PerEvent:
-        g = self.stage
-        return _PerEvent(
-            self.logic,
-            lambda event: [fact.clause(g, g.named(event)) for fact in facts_of(event) if not fact.deliveries],
-        )
+    def facts(self, event: Event) -> list[StepFact]:
+        return [fact for fact in super().facts(event) if not fact.deliveries]
 
 
 @cache
@@ -164,24 +132,25 @@ def handling() -> Induction:
 
 
 @cache
-def holding() -> Beside:
-    return Beside(PRUNING, step=CongestedStep, handler=Holds)
+def holding() -> Induction:
+    """Beside those: each of these is about the messages of one event, and of no other."""
+    return Induction(PRUNING, step=CongestedStep, handler=Holds)
 
 
 @cache
-def resuming() -> Beside:
+def resuming() -> Induction:
     return Later(PRUNING, step=Resumption, handler=Resumes)
 
 
 @cache
-def issuing_again() -> Beside:
-    return Beside(PRUNING, step=IssuedAgain, handler=Congested)
+def issuing_again() -> Induction:
+    return Induction(PRUNING, step=IssuedAgain, handler=Congested)
 
 
 _NAMED = {event.name: event for event in EVENTS}
 
 
-Row = tuple[str, Beside, Event]
+Row = tuple[str, Induction, Event]
 
 
 def held_and_resumed() -> Iterator[Row]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory.finite import topmost
+from routeproof.spec.theory.finite import topmost_from
 from routeproof.spec.theory.logic import Truth, formula
 from routeproof.spec.theory.pruning import Pruning, Retaining, is_drawn, relaxed
 from routeproof.spec.theory.pruning_congestion import Congested
@@ -99,13 +99,7 @@ class Broker:
         logic, broker, u = self.logic, self.pooled, self.u
         among = broker.candidate if broker.policy == "active" else broker.fresh
 
-        def quenches(t: Term, r: Term) -> Truth:
-            return broker.quenches(u, t, r)
-
-        def in_question(t: Term) -> Truth:
-            return logic.all_of(among(u, t), lambda: logic.any_of(logic.equal(t, s), lambda: quenches(t, s)))
-
-        return topmost(logic, SUB, in_question, quenches)
+        return topmost_from(logic, SUB, s, lambda t: among(u, t), lambda t, r: broker.quenches(u, t, r))
 
     # -- where what was sent stays ---------------------------------------------------------------------------------
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from routeproof.spec.theory.invariants_basis import Basis
 from routeproof.spec.theory.invariants_obligations import Inductive
-from routeproof.spec.theory.invariants_theorems import DELIVERY, FAITHFUL, QUIET_LEMMAS, ROADS, WORLD
+from routeproof.spec.theory.invariants_theorems import DELIVERY, FAITHFUL, QUIET_LEMMAS, SAFETY, WORLD
 from routeproof.spec.theory.pruning_invariants import (
     PRUNING,
     after_each,
@@ -21,12 +22,21 @@ from routeproof.spec.theory.trees import FINITE, TREE
 OF_DELIVERY = tuple(name for name in DELIVERY.conjuncts if name in PRUNING.conjuncts)
 OF_TABLES = tuple(name for name in PRUNING.conjuncts if name not in OF_DELIVERY)
 
-ORDER = "quenching is a strict order (theorem PoliciesKeepPromises)"
-SENT_THERE = "what is retained for a neighbour was sent there (theorem PruningRetained)"
-KEPT = "what is wanted keeps its promises (theorem PruningKeepsPromises)"
-STEPS = "the facts about a step (theorem PruningStepFacts)"
-UNDER_PRUNING = (*WORLD, ROADS, STEPS, KEPT)
-LATER = "the same when a withdrawal is held and taken up (theorem PruningCongestion)"
+BASIS = Basis(
+    PRUNING,
+    {
+        "PruningInvariants": OF_TABLES,
+        "PruningDeliveryInvariants": OF_DELIVERY,
+        "PruningQuietLemmas": QUIET_LEMMAS,
+        **{f"Pruning{id}": names for id, names in SAFETY.items()},
+        "PruningAnchored": ("anchored", "no residue of advertisements"),
+    },
+    facts="PruningStepFacts",
+    world="Roads",
+)
+KEPT = "PruningKeepsPromises"
+LATER = "PruningCongestion"
+"""Where a withdrawal is held and taken up is a step, too."""
 
 
 def _holds(names: tuple[str, ...]) -> list[Inductive]:
@@ -43,7 +53,8 @@ PRUNING_THEOREMS = (
         ("RTE-3", "COV-2", "PRN-4", "PRN-5", "PRN-6", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-12", "PRN-13"),
         "Whatever prunes, only candidates and what was sent and is drawn are wanted, and what covers each candidate.",
         keeps_its_promises,
-        (FINITELY_MANY, SENT_THERE, ORDER),
+        (FINITELY_MANY,),
+        rests_on=("PruningRetained", "PoliciesKeepPromises"),
     ),
     Theorem(
         "PruningRetained",
@@ -57,83 +68,92 @@ PRUNING_THEOREMS = (
         ("COV-8", "RTE-6", "PRN-6", "PRN-14"),
         "Under pruning, in every step only neighbours are told, of all that changes, and none is without old and new.",
         lambda: list(step_facts()),
-        (*WORLD, KEPT),
+        WORLD,
+        rests_on=BASIS.of_facts(),
     ),
     Theorem(
         "PruningInvariants",
         ("RTE-2", "RTE-3", "RTE-5", "RTE-7", "COV-8", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13"),
         "Under pruning, always: what was sent is drawn, what covers each candidate was sent, and links will agree.",
         lambda: _holds(OF_TABLES),
-        (*UNDER_PRUNING, LATER),
+        WORLD,
+        rests_on=BASIS.of("PruningInvariants", KEPT, LATER),
     ),
     Theorem(
         "PruningDeliveryInvariants",
         ("RTE-5", "COV-8", "PRN-4", "PRN-5"),
         "Under pruning, always: whatever is queued, something that covers what is owed lies ahead of it.",
         lambda: _holds(OF_DELIVERY),
-        (*UNDER_PRUNING, LATER, FINITE, "PruningInvariants", "PruningQuietLemmas"),
+        WORLD,
+        rests_on=BASIS.of("PruningDeliveryInvariants", KEPT, LATER),
     ),
     Theorem(
         "PruningCongestion",
         ("PRN-6", "PRN-14"),
         "All these invariants hold after a withdrawal was held, by any broker at any time, and after it was taken up.",
         lambda: list(after_each(held_and_resumed())),
-        (*UNDER_PRUNING, FINITE, "PruningQuietLemmas"),
+        WORLD,
+        rests_on=BASIS.of_all_conjuncts("PruningCongestion", KEPT),
     ),
     Theorem(
         "PruningIssuedAgain",
         ("PRN-13", "PRN-14", "PRN-15"),
         "All these invariants hold after a client comes back to its broker with what it withdrew, under the same id.",
         lambda: list(after_each(issued_again())),
-        (TREE, FAITHFUL, FINITE, ROADS, STEPS, KEPT, "its withdrawal is held no longer (PRN-14)", "PruningQuietLemmas"),
+        (TREE, FAITHFUL, "its withdrawal is held no longer (PRN-14)"),
+        rests_on=BASIS.of_all_conjuncts("PruningIssuedAgain", KEPT),
     ),
     Theorem(
         "PruningQuietLemmas",
         ("RTE-2", "RTE-3", "COV-2"),
         "Under pruning, where no control message is queued, coverers lie on every path to what is advertised.",
         lambda: _follows(*QUIET_LEMMAS),
-        (FINITE, ROADS),
+        (FINITE,),
+        rests_on=BASIS.of("PruningQuietLemmas"),
     ),
     Theorem(
         "PruningNoLostDelivery",
         ("RTE-5", "COV-8", "PRN-4", "PRN-5", "PRN-6"),
         "Under pruning, at every moment, what is owed is delivered by the time that no copy of it is left.",
-        lambda: _follows("no lost delivery"),
-        (FINITE, "PruningDeliveryInvariants"),
+        lambda: _follows(*SAFETY["NoLostDelivery"]),
+        (FINITE,),
+        rests_on=BASIS.of("PruningNoLostDelivery"),
     ),
     Theorem(
         "PruningNoDuplicate",
         ("RTE-5", "PRN-6"),
         "Under pruning, at every moment, nothing was delivered twice for one subscription; every delivery matches.",
-        lambda: _follows("delivered once", "delivered where it matches"),
-        ("PruningInvariants",),
+        lambda: _follows(*SAFETY["NoDuplicate"]),
+        rests_on=BASIS.of("PruningNoDuplicate"),
     ),
     Theorem(
         "PruningAgreement",
         ("RTE-3", "COV-8", "PRN-7"),
         "Under pruning, where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
-        lambda: _follows("agreement"),
-        ("PruningInvariants",),
+        lambda: _follows(*SAFETY["Agreement"]),
+        rests_on=BASIS.of("PruningAgreement"),
     ),
     Theorem(
         "PruningAnchored",
         ("PRN-7", "RTE-7"),
         "Under pruning, where it is quiet, what a broker has without being active is retained on the way to its home.",
         lambda: _follows("anchored", "no residue of advertisements"),
-        (FINITE, "PruningInvariants", "PruningRetained"),
+        (FINITE,),
+        rests_on=BASIS.of("PruningAnchored", "PruningRetained"),
     ),
     Theorem(
         "PruningNoStray",
         ("RTE-7", "PRN-11"),
         "Under pruning, at every moment, what was sent intersects an advertisement that came from there.",
-        lambda: _follows("no stray"),
-        ("PruningInvariants",),
+        lambda: _follows(*SAFETY["NoStray"]),
+        rests_on=BASIS.of("PruningNoStray"),
     ),
     Theorem(
         "PruningSimplePaths",
         ("RTE-1", "RTE-2", "RTE-3"),
         "Under pruning, at every moment, last hops lead to the home of s, or of a, and never back.",
-        lambda: _follows("last hops lead home", "last hops lead to origin"),
-        (TREE, "PruningInvariants"),
+        lambda: _follows(*SAFETY["SimplePaths"]),
+        (TREE,),
+        rests_on=BASIS.of("PruningSimplePaths"),
     ),
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
-from routeproof.spec.theory.finite import is_strict_order, topmost
+from routeproof.spec.theory.finite import is_strict_order, topmost_from
 from routeproof.spec.theory.logic import Truth
 from routeproof.spec.theory.proof import Proof, Use
 from routeproof.spec.theory.quiet import QUIET, Scene, quiet_holds
@@ -104,15 +104,12 @@ def _unquenched(proof: Proof, q: Scene, known: Known, among: Callable[[Term, Ter
         given=[*known.covering, *known.ids],
     )
 
-    def at_or_above(b: Term, u: Term, s: Term, t: Term) -> Truth:
-        return logic.all_of(among(b, u, t), lambda: logic.any_of(logic.equal(t, s), lambda: quenches(b, u, t, s)))
-
     top = Clause(
         "one is quenched by none",
         (BROKER, BROKER, SUB),
         lambda b, u, s: logic.implies(
             is_strict_order(logic, SUB, lambda t, s: quenches(b, u, t, s)),
-            lambda: topmost(logic, SUB, lambda t: at_or_above(b, u, s, t), lambda r, t: quenches(b, u, r, t)),
+            lambda: topmost_from(logic, SUB, s, lambda t: among(b, u, t), lambda r, t: quenches(b, u, r, t)),
         ),
     )
     proof.assume(FINITELY_MANY, top)

@@ -45,3 +45,5 @@ class Theorem:
     obligations: Callable[[], Sequence[Obligation]]
     hypotheses: tuple[str, ...] = ()
     bound: str = ""
+    rests_on: tuple[str, ...] = ()
+    """The theorems that prove what its own proof is given, by id: hypotheses that are no assumptions."""

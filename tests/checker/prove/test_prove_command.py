@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 import z3
 
-from routeproof.checker.prove import solve
+from routeproof.checker.prove import running, solve
 from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.spec.theory.theorem import Obligation, Shown, Theorem
 from tests.checker.command import Here
@@ -36,7 +38,7 @@ def bad(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_proved(here: Here) -> None:
-    ran = here("prove", "BooleansCover", "StringOrder")
+    ran = here("prove", "BooleansCover", "StringOrder", "--workers", 1)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["StringOrder", "BooleansCover"]  # as they are listed
@@ -51,7 +53,7 @@ def test_what_is_proved(here: Here) -> None:
 def test_what_is_not(here: Here, id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve, "RLIMIT", 1000)
     obligation, code = BAD[id]
-    ran = here("prove", "BooleansCover", id)
+    ran = here("prove", "BooleansCover", id, "--workers", 1)
     assert (ran.code, ran.err) == (code, "")
     assert f": {id}:" in ran.out
     assert obligation.name in ran.out
@@ -62,12 +64,12 @@ def test_what_is_not(here: Here, id: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.usefixtures("bad")
 def test_a_refutation_outweighs_what_is_unknown(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve, "RLIMIT", 1000)
-    assert here("prove", *BAD).code == 1
+    assert here("prove", *BAD, "--workers", 1).code == 1
 
 
 @pytest.mark.usefixtures("bad")
 def test_json(here: Here) -> None:
-    ran = here("prove", "StringOrder", "Refuted", "--json", "-")
+    ran = here("prove", "StringOrder", "Refuted", "--workers", 1, "--json", "-")
     assert ran.code == 1
     report = json.loads(ran.out)
     order, refuted = report["theorems"]
@@ -79,14 +81,42 @@ def test_json(here: Here) -> None:
     assert int(obligation["counterexample"]["x"]) >= 3
 
 
-def test_json_to_a_file_is_the_same_on_every_run(here: Here) -> None:
+def test_what_comes_of_it_is_the_same_on_every_run_and_with_any_number_of_workers(here: Here) -> None:
     def untimed(name: str) -> object:
         text = (here.directory / name).read_text(encoding="utf-8")
         return json.loads(text, object_hook=lambda row: {k: v for k, v in row.items() if k != "seconds"})
 
-    for name in ("one.json", "other.json"):
-        assert here("prove", "NumbersOverlap", "ModelMatches", "--json", name).code == 0
-    assert untimed("one.json") == untimed("other.json")
+    said: list[str] = []
+    for workers in (1, 1, 2):
+        name = f"{len(said)}.json"
+        ran = here("prove", "NumbersOverlap", "NoStray", "ModelMatches", "--workers", workers, "--json", name)
+        assert (ran.code, ran.err) == (0, "")
+        said.append(re.sub(r" *[0-9.]+ s\b", "", ran.out))
+    assert untimed("0.json") == untimed("1.json") == untimed("2.json")
+    assert said[0] == said[1] == said[2]
+
+
+def test_what_a_theorem_rests_on_is_told_where_it_was_not_asked(here: Here) -> None:
+    ran = here("prove", "NoStray", "--json", "one.json")
+    assert ran.code == 0
+    assert "proved, given others" in ran.out
+    assert "given, and not asked here\n  Roads, SubscriptionInvariants: NoStray\n" in ran.out
+    (row,) = json.loads((here.directory / "one.json").read_text(encoding="utf-8"))["theorems"]
+    assert (row["verdict"], row["given"]) == ("proved", ["Roads", "SubscriptionInvariants"])
+    assert {"theorem Roads", "theorem SubscriptionInvariants"} <= set(row["hypotheses"])
+
+
+def test_a_worker_that_dies_is_told_in_one_line(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_judge", dies)
+    ran = here("prove", "NumbersOverlap", "BooleansCover", "--workers", 2)
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.count("\n") == 1
+    assert "a worker process died" in ran.err
+    assert "--workers 1" in ran.err
+
+
+def dies(named: object) -> None:
+    os._exit(1)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +125,7 @@ def test_json_to_a_file_is_the_same_on_every_run(here: Here) -> None:
         (["NumbersCovers"], 'no theorem is called "NumbersCovers"'),
         (["BooleansCover", "--json", "none/such.json"], "there is no directory none"),
         (["--seed", "1"], "--seed"),
+        (["--workers", "0"], "--workers"),
     ],
 )
 def test_mistakes(here: Here, words: list[str], error: str) -> None:

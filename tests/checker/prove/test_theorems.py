@@ -6,6 +6,7 @@ from routeproof.checker.prove.judge import judge_by
 from routeproof.checker.prove.outcome import Verdict
 from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.spec.rules import RULES
+from routeproof.spec.theory.invariants_obligations import Inductive
 from routeproof.spec.theory.theorem import Obligation
 
 EXPECTED: dict[str, tuple[Verdict, int]] = {
@@ -85,12 +86,15 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
 
 
 def test_every_theorem_is_proved() -> None:
-    """With obligations that have names of their own, and guards. They are made once, which takes its time."""
+    """With obligations that have names of their own, and guards, but where small worlds are looked at instead. They are
+    made once, which takes its time."""
     found: dict[str, tuple[Verdict, int]] = {}
     for id, theorem in THEOREMS.items():
         asked = theorem.obligations()
         assert len({each.name for each in asked}) == len(asked), id
-        assert all(each.guards for each in asked if isinstance(each, Obligation)), id
+        assert all(
+            bool(each.guards) != isinstance(each, Inductive) for each in asked if isinstance(each, Obligation)
+        ), id
         judged = judge_by(theorem, asked)
         found[id] = (judged.verdict, len(judged.obligations))
         print(*(each for each in judged.obligations if each.verdict not in ("proved", "bounded")), sep="\n")
