@@ -14,8 +14,8 @@ FIGURE_CLAIMS = (
         "Delays of publications decrease by several orders of magnitude against active covering.",
         "The mean delay, from the first withdrawal on, of the controlled scenario.",
         "comes out in part",
-        "full scale: 181 times below active's in a run of five minutes, 83 times if it were two hours; what withdrawals "
-        "add to all delays is 192 times less. Active's own are ten times shorter than the paper's: here prices do not "
+        "full scale: 181 times below active's in a run of five minutes, 83 times if it were two hours; what withdrawals"
+        " add to all delays is 192 times less. Active's own are ten times shorter than the paper's: here prices do not "
         "grow with tables, and a backlog ends",
         "000-fig6",
         quantities=("mean delay", "longest delay"),
