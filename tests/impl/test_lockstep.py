@@ -274,7 +274,7 @@ def test_a_fault_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fault_of_looking_up_strings_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*STRING_FAULTS[fault])
 
-    @settings(quiet, max_examples=400, phases=[Phase.generate])
+    @settings(quiet, max_examples=4_000, phases=[Phase.generate])  # it ends with the first that shows it
     @given(talks(("active",), (WILD,)))
     def run(talk: Talk) -> None:
         profile_module._PROFILES.clear()  # they know a word of their set

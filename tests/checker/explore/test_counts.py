@@ -64,6 +64,17 @@ def test_every_rule_fires_somewhere() -> None:
 
 def test_every_rule_of_pruning_fires_somewhere() -> None:
     fired: set[str] = set()
-    for name in ("prune3", "reach4", "larger3", "back2", "hold3", "return3", "collects3", "behind3", "adverts3"):
+    for name in (
+        "prune3",
+        "reach4",
+        "larger3",
+        "back2",
+        "hold3",
+        "return3",
+        "collects3",
+        "behind3",
+        "adverts3",
+        "newcomer3",
+    ):
         fired |= {rule for rule, times in explore(world(find(name), "selective")).rules.items() if times}
     assert fired >= set(rules_that_fire("pruning"))

@@ -23,7 +23,7 @@ NAMES = [name for protocol in ROWS for name in Sample.everything(protocol).names
 
 
 def test_every_instance_is_asked_but_those_that_break_a_promise() -> None:
-    refused = {"forgets3", "listed3", "overtake3"}  # test_pruning_relation.py: these are refused
+    refused = {"forgets3", "listed3", "overtake2", "overtake3"}  # test_pruning_relation.py: these are refused
     assert set(NAMES) | refused == {each.name for each in shipped() if each.protocol in ROWS}
 
 

@@ -38,8 +38,8 @@ from tests.checker.validate.corrupt import Row
 
 Operation = tuple[Node, Message | Signal]
 
-READINGS = {"incremental": {"cuts": (1, 3)}, "selective": {}}
-"""Small enough that a few subscriptions are a burst."""
+READINGS: dict[str, dict[str, Any]] = {"incremental": {"cuts": (1, 3), "window": 10}, "selective": {"window": 10}}
+"""Small enough that a few subscriptions are a burst, and that a window is full."""
 
 
 @define
@@ -63,7 +63,7 @@ class Modelled:
 def run_of(policy: str, overlay: Overlay, operations: Sequence[Operation], mutant: str | None = None) -> list[Row]:
     """Every message with its step, and every broker's tables after each."""
     readings = READINGS[policy]
-    parameters = evolve(PruningParameters.of(policy), **readings)  # type: ignore[arg-type]  # values of readings
+    parameters = evolve(PruningParameters.of(policy), **readings)
     brokers: dict[Node, Any] = {
         node: make_broker(node, overlay.neighbours(node), policy, parameters)
         if mutant is None
@@ -71,7 +71,7 @@ def run_of(policy: str, overlay: Overlay, operations: Sequence[Operation], mutan
         for node in overlay.brokers
     }
     observes = ("client", "receive", "send", "deliver", "snapshot")
-    given = {name: list(value) for name, value in readings.items()}
+    given = {name: list(value) if isinstance(value, tuple) else value for name, value in readings.items()}
     rows = [header_row("r", "pruning", policy, overlay.edges, "events", observes, clock="shared", pruning=given)]
     seqs = dict.fromkeys(overlay.brokers, 0)
 
@@ -165,7 +165,48 @@ FORKED: Sequence[Operation] = (
 )
 """One list for two ends, of which one has no history."""
 
+ALL = Advertisement(0, "all", EventSet.of(range(20, 40)))
+
+
+def _wants(id: str, *events: int) -> Subscribe:
+    return Subscribe(Subscription(0, id, EventSet.of(events)))
+
+
+BANDS: Sequence[Operation] = (
+    (5, Advertise(ALL)),
+    (1, _wants("X", 20, 21, 22, 25)),
+    (2, _wants("beside-X", 20, 21, 22, 24)),
+    (1, _wants("Y", 26, 27, 28, 38)),
+    (1, _wants("y", 26)),
+    (2, _wants("beside-Y", 27, 28, 39)),
+    (1, _wants("Z", 30, 31, 32, 33, 34, 35)),
+    *((1, _wants(f"z{event}", event)) for event in (30, 31, 32)),
+    (2, _wants("beside-Z", 33, 34, 37)),
+    (4, _wants("beyond-Z", 35, 37)),
+    *(
+        (5, Publish(Publication(0, f"q{n}", "all", event)))
+        for n, event in enumerate((20, *(20, 21, 22) * 3, 25, *(27, 28, 27) * 3, 38, *(33, 34) * 3, *(35,) * 4))
+    ),
+    *(
+        (1, Unsubscribe(Subscription(0, id, EventSet.of(events))))
+        for id, events in (("X", (20, 21, 22, 25)), ("Y", (26, 27, 28, 38)), ("Z", range(30, 36)))
+    ),
+)
+"""Nothing is triggered, one, and three, with distances that differ: each band decides; one publication too many."""
+
+APART: Sequence[Operation] = (
+    (3, Advertise(HERE)),
+    (4, Advertise(THERE)),
+    *((1, _wants(id, *events)) for id, events in (("W", range(8)), ("w0", [0]), ("w1", [1]), ("w4", [4]))),
+    (2, _wants("beside-W", 2, 9)),
+    *((3, Publish(Publication(0, f"p{n}", "a", event))) for n, event in enumerate((2, 2, 2, 3, 3))),
+    (1, Unsubscribe(Subscription(0, "W", EventSet.of(range(8))))),
+)
+"""Three are triggered in all, two of them toward one end."""
+
 RUNS = {
+    "bands": (LINE, BANDS),
+    "apart": (FORK, APART),
     "pruned": (LINE, PRUNED),
     "unadvertised": (LINE, UNADVERTISED),
     "held": (LINE, HELD),
