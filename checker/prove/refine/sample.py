@@ -29,7 +29,7 @@ from routeproof.spec.theory.routing import Handler
 
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
 
-USUAL_OF_PRUNING = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3")
+USUAL_OF_PRUNING = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3", "newcomer3")
 
 TINY = 400
 """An instance under a policy with no more states than this is tiny: every step of it is taken."""
