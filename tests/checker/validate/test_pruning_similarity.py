@@ -23,7 +23,18 @@ from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscribe, Subscription, Unsubscribe
 from routeproof.model.pruning_parameters import PruningParameters
 from tests.checker.validate.corrupt import Row
-from tests.checker.validate.pruning_runs import FORK, FORKED, LINE, PRUNED, S3, SUBSCRIBED, S, published, run_of
+from tests.checker.validate.pruning_runs import (
+    FORK,
+    FORKED,
+    LINE,
+    PRUNED,
+    READINGS,
+    S3,
+    SUBSCRIBED,
+    S,
+    published,
+    run_of,
+)
 from tests.checker.validate.test_pruning import INSTANCES, at, change, farther, of_brokers
 from tests.checker.validate.walks import rows_of, write
 
@@ -67,8 +78,7 @@ def test_a_database_that_slides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A decision is held against the latest rows: of the last two both have something else at b1."""
     rows = [*SUBSCRIBED, *published(2, 2, 0, 0, 0), (1, Unsubscribe(S))]
     assert judged(run_of("selective", LINE, rows), tmp_path).similarity.decisions == 3
-    made = PruningParameters.of
-    monkeypatch.setattr(PruningParameters, "of", lambda policy: evolve(made(policy), window=2))
+    monkeypatch.setitem(READINGS, "selective", {"window": 2})
     report = judged(run_of("selective", LINE, rows), tmp_path)
     assert report.verdict == "accepted"
     assert report.similarity.decisions == 1
