@@ -27,7 +27,7 @@ from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
 from routeproof.impl.workloads.workload import Ids
 from routeproof.model.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from routeproof.model.overlay import Node, Overlay
-from routeproof.traces import TraceWriter, broker_name
+from routeproof.traces import Event, TraceWriter, broker_name, read_trace
 
 T = TypeVar("T")
 
@@ -283,3 +283,10 @@ class Proxy:
             server.close()
             await server.wait_closed()
         await asyncio.sleep(0.01)
+
+
+def events(directory: Path) -> list[Event]:
+    """Of the trace that `accepted` has put together."""
+    trace = read_trace(directory / "trace.jsonl")
+    assert not trace.bad
+    return list(trace.events)
