@@ -19,6 +19,9 @@ from routeproof.spec.theory.readings import SORTS
 MOST = 4
 """Elements of each sort, up to which a smallest counterexample is looked for."""
 
+MANY = 12
+"""Elements of a sort; of a world with more, which is shown where no small one was found, only those with a name."""
+
 Elements = dict[str, list[tuple[str, z3.ExprRef]]]
 """By sort: its elements, with their names."""
 
@@ -35,10 +38,20 @@ def at_most(sorts: Sequence[z3.SortRef], size: int) -> list[z3.BoolRef]:
 def in_words(model: z3.ModelRef) -> dict[str, str]:
     """What there is, what it is called in the obligation, and every relation."""
     universes = {sort.name(): model.get_universe(sort) or [] for sort in model.sorts()}
-    elements = {sort: _named(sort, universes[sort]) for sort in sorted(universes, key=(*SORTS, *universes).index)}
     declared = sorted((each for each in model.decls() if "!" not in each.name()), key=lambda each: each.name())
     constants = [each for each in declared if each.arity() == 0]
-    rows = {"there are": ", ".join(name for each in elements.values() for name, _ in each)} if elements else {}
+    values = [model.eval(each(), model_completion=True) for each in constants]
+    elements: Elements = {}
+    more = []
+    for sort in sorted(universes, key=(*SORTS, *universes).index):
+        shown = universes[sort]
+        if len(shown) > MANY:
+            shown = [each for each in shown if any(each.eq(value) for value in values)]
+            more.append(f"{len(universes[sort]) - len(shown)} more of {sort} of which nothing is shown")
+        elements[sort] = _named(sort, shown)
+    rows = (
+        {"there are": ", ".join([*(name for each in elements.values() for name, _ in each), *more])} if elements else {}
+    )
     rows["of"] = ", ".join(f"{each.name()} is {_value(model, elements, each())}" for each in constants) or "nothing"
     for each in declared:
         if each.arity() and all(each.domain(k).name() in elements for k in range(each.arity())):
@@ -59,7 +72,9 @@ def _rows(model: z3.ModelRef, elements: Elements, relation: z3.FuncDeclRef) -> I
 
 def _value(model: z3.ModelRef, elements: Elements, term: z3.ExprRef) -> str:
     value = model.eval(term, model_completion=True)
-    return next((name for name, each in elements.get(value.sort().name(), []) if each.eq(value)), str(value))
+    if (named := elements.get(value.sort().name())) is None:
+        return str(value)
+    return next((name for name, each in named if each.eq(value)), "one of the others")
 
 
 def _named(sort: str, universe: Sequence[z3.ExprRef]) -> list[tuple[str, z3.ExprRef]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import z3
 
+from routeproof.checker.prove.model_words import MANY
 from routeproof.checker.prove.solve import settle
 from routeproof.spec.theory.invariants_policies import keep_their_promises
 from routeproof.spec.theory.logic import Truth
@@ -36,6 +37,22 @@ def test_what_is_of_no_elements_is_shown_by_its_values() -> None:
     x, y = z3.Ints("x y")
     settled = settle(Obligation("the square", x != 3, [x + y == 5]))
     assert (settled.verdict, settled.shown) == ("refuted", {"of": "x is 3, y is 2"})
+
+
+def test_of_a_world_that_has_to_be_large_only_what_has_a_name_is_shown() -> None:
+    """Its rows would rise with a power of its size: of 145 brokers, which Z3 made once, they never came to an end."""
+    logic = Symbolic()
+    near, b, u = logic.function("near", (BROKER,), BROKER), logic.constant("b", BROKER), logic.constant("u", BROKER)
+    between = logic.relation("between", (BROKER, BROKER, BROKER))
+    ways = [b]
+    for _ in range(MANY + 3):
+        ways.append(near(ways[-1]))
+    settled = settle(Obligation("near", near(b) != u, [z3.Distinct(*ways), between(b, b, u), between(b, ways[2], u)]))
+    assert settled.verdict == "refuted"
+    mine, other = ("b1", "b2") if "b is b1" in settled.shown["of"] else ("b2", "b1")
+    assert settled.shown["there are"] == f"b1, b2, {MANY + 2} more of Broker of which nothing is shown"
+    assert f"{mine} {mine} {other}" in settled.shown["between"].split(", ")
+    assert settled.shown["near"] == ", ".join(sorted([f"{mine}: {other}", f"{other}: one of the others"]))
 
 
 class NobodyIsTold(Handler):
