@@ -29,6 +29,8 @@ Picked = tuple[Instance | None, Path | None]
 
 
 def options_of(arguments: argparse.Namespace) -> Options:
+    if arguments.engine == "prove":  # decision 0007
+        raise UsageError("check: theorems are of every size, and not of an instance; see: routeproof prove --help")
     for engine, names in ONLY_FOR.items():
         for name in names:
             if arguments.engine != engine and getattr(arguments, name):

@@ -60,7 +60,7 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
 
 def _add_how(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    engine = one_of(("explore", "fuzz"), "engine")
+    engine = one_of(("explore", "fuzz", "prove"), "engine")
     add("--engine", default="explore", metavar="E", type=engine, help="explore (default: every state) or fuzz")
     add("--workers", metavar="N", type=whole(1), help="processes; default: one a core")
     add("--max-states", metavar="N", type=whole(1), help="explore: end each search after N states")

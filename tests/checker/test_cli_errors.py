@@ -115,7 +115,8 @@ MISTAKES: list[tuple[str, str]] = [
         "check tiny --policy laxy",
         'no policy is called "laxy" (did you mean lazy?); expected none, active, lazy, packing',
     ),
-    ("check tiny --engine prove", 'no engine is called "prove"; expected explore, fuzz'),
+    ("check tiny --engine proof", 'no engine is called "proof" (did you mean prove?)'),
+    ("check tiny --engine prove", "theorems are of every size, and not of an instance; see: routeproof prove --help"),
     ("check tiny --property Agrement", 'no property is called "Agrement" (did you mean Agreement?)'),
     ("check --property Agreement tiny", "--property takes every word after it, also tiny"),
     (
