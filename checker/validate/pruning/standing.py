@@ -14,8 +14,8 @@ from math import inf
 from attrs import define, frozen
 from msgspec import Raw
 
+from routeproof.checker.validate.announced import EVERY
 from routeproof.checker.validate.clients import Operation
-from routeproof.checker.validate.obligations import EVERY
 from routeproof.checker.validate.pruning.noted import OfSignals
 from routeproof.checker.validate.replica.register import Register
 from routeproof.checker.validate.setting import Setting

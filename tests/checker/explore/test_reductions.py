@@ -1,5 +1,7 @@
 """Each reduction against the full search, on every shipped instance and on mutants: same verdicts, fewer states."""
 
+from functools import cache
+
 import pytest
 
 from routeproof.checker.errors import UsageError
@@ -10,11 +12,17 @@ from routeproof.checker.replay import replay
 from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
+from tests.campaigns import daily
 
-LARGE = {"two4", "leave5"}
-"""Compared under one policy only, to keep the suite short."""
-ROUTING = [i for i in shipped() if i.protocol == "routing"]
-CASES = [(i.name, p) for i in ROUTING for p in (i.policies[:1] if i.name in LARGE else i.policies)]
+LARGE = {"two4", "leave5", "pair3", "star5"}
+"""Compared under one policy daily."""
+CASES = [(i.name, p) for i in shipped() if i.protocol == "routing" for p in i.policies]
+SIZES = {"small": ("line3", "cross3", "unadv3", "equal3"), "larger": ("star4", "wide3")}
+
+
+def is_daily(case: tuple[str, str]) -> bool:
+    name, policy = case
+    return name not in LARGE or policy == find(name).policies[0]
 
 
 def verdicts(result: Result) -> dict[str, str]:
@@ -25,10 +33,15 @@ def lengths(result: Result) -> dict[str, int]:
     return {f.property: len(f.run) for f in result.findings.values() if f.run is not None}
 
 
-@pytest.mark.parametrize(("name", "policy"), CASES)
+@cache
+def full_search(name: str, policy: str, mutant: str | None = None, max_states: int | None = None) -> Result:
+    """What both reductions are compared with."""
+    return explore(world(find(name), policy, mutant), max_states=max_states)
+
+
+@pytest.mark.parametrize(("name", "policy"), daily(CASES, is_daily))
 def test_symmetry_changes_no_verdict_and_no_length(name: str, policy: str) -> None:
-    asked = world(find(name), policy)
-    full, reduced = explore(asked), explore(asked, reduction=("symmetry",))
+    full, reduced = full_search(name, policy), explore(world(find(name), policy), reduction=("symmetry",))
     assert verdicts(reduced) == verdicts(full)
     assert lengths(reduced) == lengths(full)
     assert reduced.states == full.states, "orbits counted in full"
@@ -36,10 +49,9 @@ def test_symmetry_changes_no_verdict_and_no_length(name: str, policy: str) -> No
     assert reduced.stored <= full.stored
 
 
-@pytest.mark.parametrize(("name", "policy"), [c for c in CASES if not find(c[0]).faults.any])
+@pytest.mark.parametrize(("name", "policy"), daily([c for c in CASES if not find(c[0]).faults.any], is_daily))
 def test_partial_order_changes_no_verdict(name: str, policy: str) -> None:
-    asked = world(find(name), policy)
-    full, reduced = explore(asked), explore(asked, reduction=("por",))
+    full, reduced = full_search(name, policy), explore(world(find(name), policy), reduction=("por",))
     assert verdicts(reduced) == verdicts(full)
     assert reduced.states < full.states
 
@@ -52,15 +64,16 @@ def test_reductions_refuse_what_they_are_not_sound_for(reduction: str) -> None:
 
 @pytest.mark.parametrize("mutant", sorted(MUTANTS))
 @pytest.mark.parametrize("reduction", ["symmetry", "por"])
-def test_reductions_lose_no_violation(mutant: str, reduction: str) -> None:
+@pytest.mark.parametrize("size", daily(SIZES, "small".__eq__))
+def test_reductions_lose_no_violation(mutant: str, reduction: str, size: str) -> None:
     """What the full search finds in a broken broker, the reduced one finds too; and its runs are real."""
     if reduction == "por" and MUTANTS[mutant].make.may_refuse:
         with pytest.raises(UsageError, match="refuse nothing"):
             explore(world(find("line3"), MUTANTS[mutant].policies[0], mutant), reduction=("por",))
         return
-    for name in ("line3", "cross3", "star4", "unadv3", "equal3", "wide3"):
+    for name in SIZES[size]:
         asked = world(find(name), MUTANTS[mutant].policies[0], mutant)
-        full = explore(asked, max_states=70_000)
+        full = full_search(name, MUTANTS[mutant].policies[0], mutant, 70_000)
         if not full.complete:
             continue
         reduced = explore(asked, reduction=(reduction,), max_states=70_000)

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from routeproof.checker.validate import Level, Report, setting_of, validate
 from routeproof.checker.validate.spark import plan
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import parquet_writer, to_parquet
+from tests.campaigns import daily
 from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
 from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
@@ -56,10 +58,10 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
     return found
 
 
-@pytest.mark.parametrize("world", WORLDS, ids="-".join)
+@pytest.mark.parametrize(("instance", "policy"), daily(WORLDS, lambda world: world[1] == "active"))
 @pytest.mark.parametrize("level", ["exact", "equivalent", "observable"])
-def test_every_corruption(level: Level, world: tuple[str, str], spoilt: Spoilt, spark: "SparkSession") -> None:
-    path, places = spoilt[world]
+def test_every_corruption(level: Level, instance: str, policy: str, spoilt: Spoilt, spark: "SparkSession") -> None:
+    path, places = spoilt[instance, policy]
     _assert_shown(judge(spark, path, setting_of(path, level), ranges=100_000), path, level, places)
 
 
@@ -137,8 +139,9 @@ def spoil(run: Path, path: Path, number: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("ranges", [20_000, 300_000, 1 << 23])
-@pytest.mark.parametrize("part", [50, 1000])
+@pytest.mark.parametrize(
+    ("ranges", "part"), daily(product((20_000, 300_000, 1 << 23), (50, 1000)), (20_000, 50).__ne__)
+)
 def test_lines_in_ranges_and_parts(
     ranges: int, part: int, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning_parameters import PRUNING
+from tests.campaigns import daily
 
 
 class Deliveries(Observer):
@@ -82,7 +83,7 @@ def owed(drawn: Workload) -> set[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", daily(WORKLOADS, "tiered-all".__ne__))
 def test_every_policy_delivers_what_is_owed_and_nothing_twice(name: str) -> None:
     drawn = workload(name, 0.001, 5)
     expected = Counter(owed(drawn))
