@@ -49,9 +49,8 @@ def in_words(model: z3.ModelRef) -> dict[str, str]:
             shown = [each for each in shown if any(each.eq(value) for value in values)]
             more.append(f"{len(universes[sort]) - len(shown)} more of {sort} of which nothing is shown")
         elements[sort] = _named(sort, shown)
-    rows = (
-        {"there are": ", ".join([*(name for each in elements.values() for name, _ in each), *more])} if elements else {}
-    )
+    there = [*(name for each in elements.values() for name, _ in each), *more]
+    rows = {"there are": ", ".join(there)} if there else {}
     rows["of"] = ", ".join(f"{each.name()} is {_value(model, elements, each())}" for each in constants) or "nothing"
     for each in declared:
         if each.arity() and all(each.domain(k).name() in elements for k in range(each.arity())):
