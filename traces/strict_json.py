@@ -22,7 +22,7 @@ NESTED = "not JSON that anybody wrote: nested too deeply"
 def parse(text: bytes) -> object:
     """UTF-8 only, no key twice in an object, no NaN, no absurd number, no absurd nesting."""
     try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=_table, parse_constant=_no_number)
+        return _decode(text.decode("utf-8"))
     except json.JSONDecodeError as error:
         raise TraceError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except UnicodeDecodeError as error:
@@ -52,3 +52,6 @@ def _table(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_number(constant: str) -> NoReturn:
     raise TraceError(f"{constant} is no JSON number")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_table, parse_constant=_no_number).decode

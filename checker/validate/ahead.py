@@ -81,10 +81,23 @@ def _said(
         every = range(file.metadata.num_row_groups) if groups is None else groups
         for group in every:
             for batch in file.iter_batches(ROWS, row_groups=[group], columns=names, use_threads=False):
-                of_kind = pc.is_in(batch["kind"].cast(pa.string()), value_set=pa.array(kinds))
-                chosen = batch.filter(pc.and_(pc.equal(batch["event"], "client"), of_kind))
+                of_kind = _is_among(batch["kind"], kinds)
+                if not pc.any(of_kind).as_py():
+                    continue
+                chosen = batch.filter(pc.and_(_is_among(batch["event"], ("client",)), of_kind))
                 nothing = [None] * len(chosen)
                 yield from zip(*(chosen[c].to_pylist() if c in there else nothing for c in columns), strict=True)
             pa.default_memory_pool().release_unused()
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return  # whoever reads the events says what is wrong
+
+
+def _is_among(column: Any, words: tuple[str, ...]) -> Any:
+    """Row by row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    among = pa.array(words)
+    if pa.types.is_dictionary(column.type):
+        return pc.is_in(column.dictionary.cast(pa.string()), value_set=among).take(column.indices)
+    return pc.is_in(column.cast(pa.string()), value_set=among)

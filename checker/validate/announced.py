@@ -6,7 +6,7 @@ Each subscription has a slot, a number. One that was announced again in other wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -25,6 +25,12 @@ from routeproof.traces.meanings import Meanings
 
 EVERY = -1
 """As a mask: all slots stay in use."""
+
+NOBODY = 0
+"""As a number: no subscription that is known."""
+
+NOWHERE, SEVERAL = -1, -2
+"""As a broker's number: it was made at none, or at more than one."""
 
 NEVER = (1 << 63) - 1
 """As a seq or a time: after all others."""
@@ -79,6 +85,18 @@ class Announced:
         self._since = np.array([min(p.begin for p in those) for those in lasting], np.int64)
         self._until = np.array([max(NEVER if p.end is None else p.end for p in those) for those in lasting], np.int64)
         """By slot, when there was such a subscription: never before, and never after."""
+        self._brokers: dict[str, int] = {}
+        made = [self._made(id, entries) for id, entries in self._subs.items()]
+        self._made_at = np.array([NOWHERE, *(at for at, _ in made)], np.int64)
+        self._made_since = np.array([NEVER, *(since for _, since in made)], np.int64)
+        """By number, at which broker it was made, and from which seq on it was there."""
+
+    def _made(self, id: str, entries: list[_Entry]) -> tuple[int, int]:
+        places = [(broker, seq) for each in entries for (broker, by), seq in each.made.items() if by == id]
+        if len({broker for broker, _ in places}) != 1:
+            return (SEVERAL if places else NOWHERE), NEVER
+        broker, since = min(places)
+        return self._brokers.setdefault(broker, len(self._brokers)), since
 
     def _announce(self, operation: Operation) -> None:
         time = operation.moment
@@ -136,12 +154,6 @@ class Announced:
         """The slots of the subscriptions that match."""
         return self._slots.matching_once(event)
 
-    def standing(self, slots: list[int], time: int) -> list[int]:
-        """Those of them that may have been there at a time."""
-        those = np.array(slots, np.int64)
-        found: list[int] = those[(self._since[those] < time) & (time < self._until[those])].tolist()
-        return found
-
     def periods(self, subscription: Subscription) -> list[Period]:
         return self._of[subscription].periods
 
@@ -153,14 +165,24 @@ class Announced:
         periods = [p for each in self._advs.get(publication.of, ()) for p in each.periods]
         return next((p.ready_by for p in periods if 0 <= p.begin < time and (p.end is None or p.end > time)), None)
 
-    def made_by(self, tos: Iterable[str], broker: str) -> Any:
-        """Of each that deliveries go to, from which seq on there can be one at this broker. What names a client is let
-        pass: clients are asked one by one."""
-        return np.array([self._made_by(to, broker) for to in tos], np.int64)
+    def made_by(self, tos: Any, brokers: Any, names: Sequence[str]) -> Any:
+        """Of each that something came to, and the broker where: from which seq on that can be. All by number, brokers
+        by their places among `names`. What names a client is let pass: clients are asked one by one."""
+        here = np.array([self._brokers.get(name, NOWHERE) for name in names], np.int64)[brokers]
+        at = self._made_at[tos]
+        since = np.where(at == here, self._made_since[tos], NEVER)
+        since[tos == NOBODY] = -1
+        several = np.flatnonzero(at == SEVERAL)
+        if len(several):
+            entries = list(self._subs.items())
+            for row in several.tolist():
+                id, mine = entries[tos[row] - 1]
+                since[row] = min(each.made.get((names[brokers[row]], id), NEVER) for each in mine)
+        return since
 
-    def _made_by(self, to: str, broker: str) -> int:
-        entries = self._subs.get(to)
-        return -1 if entries is None else min((each.made.get((broker, to), NEVER) for each in entries), default=NEVER)
+    def standing(self, slots: Any, times: Any) -> Any:
+        """Which of these subscriptions may have been there, each at its time."""
+        return (self._since[slots] < times) & (times < self._until[slots])
 
     def wants(self, came: Delivered, matching: int) -> bool:
         """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""

@@ -1,7 +1,7 @@
 """What clients did and got, as rows that can be set aside: operations, publications and deliveries.
 
 Publications and their deliveries stand at different brokers. Both go into the bucket of the publication's id, so that
-one bucket after the other, or many at once, can be judged (`obligations`).
+one bucket after the other, or many at once, can be judged (`obligations`). All brokers' wait together to be put there.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from zlib import crc32
 
 import msgspec
 import numpy as np
-from attrs import frozen
+from attrs import Factory, define, frozen
 
 from routeproof.checker.validate.meant import Meant
 from routeproof.checker.validate.packing import packed
 
 BUCKETS = 64
-HELD = 1024
-"""Rows that wait before they are put into blocks."""
+HELD = 1 << 14
+"""Rows that wait before they are put into blocks: some 50 bytes each."""
 
 OPERATIONS_HELD = 128
 """The same of operations: a block of each broker's is looked at side by side."""
@@ -92,9 +92,9 @@ class Delivered(NamedTuple):
         return Place(self.broker, self.seq, self.before, self.time)
 
 
-COLUMNS = 5
-PUBLICATION, TO, SEQ, BEFORE, TIME = range(COLUMNS)
-"""The columns of deliveries. The first two are places in `ids` and `tos`."""
+COLUMNS = 6
+PUBLICATION, TO, BROKER, SEQ, BEFORE, TIME = range(COLUMNS)
+"""The columns of deliveries. The first three are places in `ids`, `tos` and `brokers`."""
 
 
 @frozen
@@ -103,97 +103,123 @@ class Deliveries:
 
     ids: list[str]
     tos: list[str]
+    brokers: list[str]
     columns: Any
 
-    def __iter__(self) -> Iterator[tuple[str, str, int, int, int]]:
-        """A publication's id, to whom, seq, before, time."""
-        for publication, to, seq, before, time in self.columns.T.tolist():
-            yield self.ids[publication], self.tos[to], seq, before, time
+    def __iter__(self) -> Iterator[tuple[str, Delivered]]:
+        """Each with its publication's id."""
+        for publication, to, broker, *at in self.columns.T.tolist():
+            yield self.ids[publication], Delivered(self.tos[to], self.brokers[broker], *at)
 
 
 class Block(NamedTuple):
     """What was set aside together."""
 
-    broker: str
     operations: list[Operation]
     published: list[Published]
     delivered: Deliveries
 
 
-class ClientRows:
-    """Those of one part of a trace. Each waits as a tuple that ends with its seq, what came before it, and its time."""
+class OperationRows:
+    """Those of one broker's clients. Each waits as a tuple that ends with where it was."""
 
     def __init__(self, broker: str) -> None:
         self._broker = broker
-        self._operations: list[tuple[object, ...]] = []
-        self._published: list[tuple[Any, ...]] = []
-        self._ids: dict[str, int] = {}
-        self._tos: dict[str, int] = {}
-        self._delivered = array("q")
-        """Columns of deliveries, row by row; the first two are places in the two above."""
-        self._many: list[Deliveries] = []
+        self._rows: list[tuple[object, ...]] = []
 
-    def delivered(self, id: str, to: str, seq: int, before: int, time: int) -> bool:
+    def did(self, meant: Meant, client: str, seq: int, before: int, time: int) -> bool:
         """True when it is time to ask for `blocks`."""
-        ids, tos = self._ids, self._tos
-        self._delivered.extend((ids.setdefault(id, len(ids)), tos.setdefault(to, len(tos)), seq, before, time))
-        return len(self._delivered) >= COLUMNS * HELD
-
-    def came(self, many: Deliveries) -> None:
-        """Many at once; it is time to ask for `blocks`."""
-        self._many.append(many)
-
-    def did(self, meant: Meant, client: str, seq: int, before: int, time: int, spoke: int) -> bool:
-        """True when it is time to ask for `blocks`."""
-        if meant.kind == "publish":
-            return self.published(meant.id, meant.of, meant.written, meant.digest, spoke, seq, before, time)
         for item in meant.items:
             written = meant.written if isinstance(meant.written, bytes) else b""
-            self._operations.append((meant.kind, item.of or item.id, written, client, seq, before, time))
-        return len(self._operations) >= OPERATIONS_HELD
+            place = self._broker, seq, before, time
+            self._rows.append((meant.kind, item.of or item.id, written, client, *place))
+        return len(self._rows) >= OPERATIONS_HELD
 
-    def published(
-        self, id: str, of: str, event: bytes | int, digest: int, spoke: int, seq: int, before: int, time: int
-    ) -> bool:
+    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
+        """What waits: if it is much, or all."""
+        if self._rows and (all_of_them or len(self._rows) >= OPERATIONS_HELD):
+            yield OPERATIONS, packed((self._rows, [], None))
+            self._rows = []
+
+
+@define
+class _Waiting:
+    """`delivered`: columns, row by row; the first three are places in the three dictionaries."""
+
+    published: list[tuple[Any, ...]] = Factory(list)
+    ids: dict[str, int] = Factory(dict)
+    tos: dict[str, int] = Factory(dict)
+    brokers: dict[str, int] = Factory(dict)
+    delivered: array[int] = Factory(lambda: array("q"))
+
+
+class ClientRows:
+    """Publications and deliveries of one run, at any of its brokers."""
+
+    def __init__(self) -> None:
+        self._waiting = _Waiting()
+        self._size = 0
+
+    @property
+    def is_much(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return self._size >= HELD
+
+    def delivered(self, id: str, to: str, broker: str, seq: int, before: int, time: int) -> bool:
         """True when it is time to ask for `blocks`."""
-        self._published.append((id, of, event, digest, spoke, seq, before, time))
-        return len(self._published) >= HELD
+        waiting = self._waiting
+        ids, tos, brokers = waiting.ids, waiting.tos, waiting.brokers
+        publication = ids.setdefault(id, len(ids))
+        whom = tos.setdefault(to, len(tos))
+        waiting.delivered.extend((publication, whom, brokers.setdefault(broker, len(brokers)), seq, before, time))
+        self._size += 1
+        return self._size >= HELD
+
+    def came(self, many: Deliveries) -> None:
+        """Many at once."""
+        waiting, columns = self._waiting, many.columns.copy()
+        for row, names, known in (
+            (PUBLICATION, many.ids, waiting.ids),
+            (TO, many.tos, waiting.tos),
+            (BROKER, many.brokers, waiting.brokers),
+        ):
+            columns[row] = np.array([known.setdefault(name, len(known)) for name in names], np.int64)[columns[row]]
+        waiting.delivered.frombytes(columns.T.tobytes())
+        self._size += columns.shape[1]
+
+    def published(self, row: Published) -> bool:
+        """True when it is time to ask for `blocks`."""
+        self._waiting.published.append((row.id, row.of, row.event, row.digest, row.spoke, *row.at))
+        self._size += 1
+        return self._size >= HELD
 
     def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
         """What waits, by bucket: if it is much, or all."""
-        if self._operations and (all_of_them or len(self._operations) >= OPERATIONS_HELD):
-            yield OPERATIONS, packed((self._broker, self._operations, [], None))
-            self._operations = []
-        waiting = max(len(self._published), len(self._delivered) // COLUMNS)
-        if not self._many and waiting < (1 if all_of_them else HELD):
+        if not (self._size and (all_of_them or self.is_much)):
             return
-        if self._delivered:
-            columns = np.frombuffer(self._delivered, np.int64).reshape(-1, COLUMNS).T
-            self._many.append(Deliveries(list(self._ids), list(self._tos), columns))
-        published, many = self._published, self._many
-        self._published, self._many = [], []
-        self._ids, self._tos, self._delivered = {}, {}, array("q")
+        waiting, self._waiting, self._size = self._waiting, _Waiting(), 0
         buckets: dict[int, list[tuple[Any, ...]]] = {}
-        for row in published:
+        for row in waiting.published:
             buckets.setdefault(bucket_of(row[0]), []).append(row)
-        for deliveries in many:
-            for bucket, some in _apart(deliveries, [bucket_of(id) for id in deliveries.ids], BUCKETS):
-                yield bucket, packed((self._broker, [], buckets.pop(bucket, []), some))
+        names = list(waiting.ids), list(waiting.tos), list(waiting.brokers)
+        delivered = Deliveries(*names, np.frombuffer(waiting.delivered, np.int64).reshape(-1, COLUMNS).T)
+        for bucket, some in _apart(delivered, [bucket_of(id) for id in delivered.ids], BUCKETS):
+            yield bucket, packed(([], buckets.pop(bucket, []), some))
         for bucket, those in buckets.items():
-            yield bucket, packed((self._broker, [], those, None))
+            yield bucket, packed(([], those, None))
 
 
 def bucket_of(id: str) -> int:
     return crc32(id.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
-def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[int, tuple[list[str], list[str], bytes]]]:
+def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Each place's, of so many places, with the names that are in it, and no others. `places`: of each publication."""
     buckets = np.array(places, np.int64)[many.columns[PUBLICATION]]
     order = np.argsort(buckets, kind="stable")
     buckets, columns = buckets[order], many.columns[:, order]
     names = []
-    for row, known in ((PUBLICATION, many.ids), (TO, many.tos)):
+    for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers)):
         different, which = np.unique(buckets * len(known) + columns[row], return_inverse=True)
         firsts = np.searchsorted(different, np.arange(count + 1) * len(known))
         columns[row] = which - firsts[buckets]
@@ -201,20 +227,20 @@ def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[in
     ends = np.searchsorted(buckets, np.arange(count + 1)).tolist()
     for bucket, (begin, end) in enumerate(pairwise(ends)):
         if begin < end:
-            ids, tos = (known[firsts[bucket] : firsts[bucket + 1]] for known, firsts in names)
-            yield bucket, (ids, tos, columns[:, begin:end].tobytes())
+            there = (known[firsts[bucket] : firsts[bucket + 1]] for known, firsts in names)
+            yield bucket, (*there, columns[:, begin:end].tobytes())
 
 
 def divided(block: Block, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
     """Publications with their deliveries, each to its place, of so many; those without one to the first."""
     published: dict[int, list[tuple[Any, ...]]] = {}
     for p in block.published:
-        row = p.id, p.of, p.event, p.digest, p.spoke, *p.at[1:]
+        row = p.id, p.of, p.event, p.digest, p.spoke, *p.at
         published.setdefault(place_of.get(p.id, 0), []).append(row)
     for place, some in _apart(block.delivered, [place_of.get(id, 0) for id in block.delivered.ids], count):
-        yield place, packed((block.broker, [], published.pop(place, []), some))
+        yield place, packed(([], published.pop(place, []), some))
     for place, those in published.items():
-        yield place, packed((block.broker, [], those, None))
+        yield place, packed(([], those, None))
 
 
 def operations_of(blocks: Iterable[bytes]) -> Iterator[Operation]:
@@ -223,14 +249,10 @@ def operations_of(blocks: Iterable[bytes]) -> Iterator[Operation]:
 
 
 def block_of(data: bytes) -> Block:
-    broker, operations, published, delivered = msgspec.msgpack.decode(data)
-    ids, tos, columns = delivered or ([], [], b"")
+    operations, published, delivered = msgspec.msgpack.decode(data)
+    ids, tos, brokers, columns = delivered or ([], [], [], b"")
     return Block(
-        broker,
-        [Operation(kind, id, wants, by, Place(broker, *at)) for kind, id, wants, by, *at in operations],
-        [
-            Published(id, of, event, digest, spoke, Place(broker, *at))
-            for id, of, event, digest, spoke, *at in published
-        ],
-        Deliveries(ids, tos, np.frombuffer(columns, np.int64).reshape(COLUMNS, -1)),
+        [Operation(kind, id, wants, by, Place(*at)) for kind, id, wants, by, *at in operations],
+        [Published(id, of, event, digest, spoke, Place(*at)) for id, of, event, digest, spoke, *at in published],
+        Deliveries(ids, tos, brokers, np.frombuffer(columns, np.int64).reshape(COLUMNS, -1)),
     )

@@ -20,13 +20,14 @@ from routeproof.checker.validate.conclude import of_broker, report, why_nothing_
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.asked import Measured
 from routeproof.checker.validate.metrics.metered import part_of
+from routeproof.checker.validate.mixed import Mixed
 from routeproof.checker.validate.packing import HALF, is_whole
 from routeproof.checker.validate.part import Found, Judge, Part
 from routeproof.checker.validate.pruning.noted import NOTED
 from routeproof.checker.validate.quiet import Busy, slot_width
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
-from routeproof.checker.validate.rows import handed_out
+from routeproof.checker.validate.rows import handed_out, looks_at_once
 from routeproof.checker.validate.seen import CLIENTS, SAID, judge_clients, operations_said
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
@@ -46,7 +47,7 @@ def validate_locally(path: Path, setting: Setting) -> Report:
                     reading.read_rows(rows)
             else:
                 with open_trace(path) as (_, lines):
-                    reading.read(lines)
+                    (reading.read_mixed if looks_at_once(setting) else reading.read)(lines)
             return reading.conclude()
         except TraceError as error:
             raise UsageError(str(error)) from None
@@ -73,8 +74,17 @@ class _Reading:
                 continue
             assert type(line) is Event
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
-            if part is not None and part.look(line):
-                self._put(part)
+            if part is not None:
+                self._look_at(part, line)
+
+    def read_mixed(self, lines: Iterable[Event | BadLine]) -> None:
+        """The same, publications at many brokers at once."""
+        for bad in Mixed(self.judge, self._new_part, self._look_at, self._put).take(lines):
+            self._bad.add(bad)
+
+    def _look_at(self, part: Part, event: Event) -> None:
+        if part.look(event):
+            self._put(part)
 
     def _new_part(self, line: Event) -> Part | None:
         key = line.run or self._setting.run, line.broker

@@ -8,6 +8,7 @@ what little is needed again (`publications`).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 
 from msgspec import UNSET, UnsetType
 from msgspec import Raw as JsonText
@@ -111,22 +112,26 @@ class Dictionary:
             meant = self._latest[key] = self._found(message, written)
         return meant
 
-    def entry(self, written: Written, meanings: Meanings) -> Entry:
-        """What a publication comes to; `TraceError` where its event cannot be read."""
-        entry = self.publications.find(written)
-        if entry is None:
-            id, of, event = written
-            message = (
-                TraceMessage("publish", id, of=of, number=event)
-                if isinstance(event, int)
-                else TraceMessage("publish", id, of=of, attributes_text=JsonText(event), meanings=meanings)
-            )
-            said = said_in_trace(message)
-            assert said.event is not None, "it is made with one"
-            entry = self.publications.keep(
-                written, digest_of(said), self._universe.subscriptions.matching_once(said.event)
-            )
-        return entry
+    def entries(self, written: Sequence[Written], meanings: Meanings) -> list[Entry | None]:
+        """What publications come to; None where its event cannot be read."""
+        found = self.publications.find_all(written)
+        for at, entry in enumerate(found):
+            if entry is None:
+                with suppress(TraceError):
+                    found[at] = self._entry(written[at], meanings)
+        return found
+
+    def _entry(self, written: Written, meanings: Meanings) -> Entry:
+        id, of, event = written
+        message = (
+            TraceMessage("publish", id, of=of, number=event)
+            if isinstance(event, int)
+            else TraceMessage("publish", id, of=of, attributes_text=JsonText(event), meanings=meanings)
+        )
+        said = said_in_trace(message)
+        assert said.event is not None, "it is made with one"
+        matching = self._universe.subscriptions.matching_once(said.event)
+        return self.publications.keep(written, digest_of(said), matching)
 
     def _found(self, message: TraceMessage, written: bytes | int) -> Meant:
         if message.kind != "publish" or written == b"":

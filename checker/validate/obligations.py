@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import frozen
 from msgspec import Raw
 
-from routeproof.checker.validate.announced import Announced
+from routeproof.checker.validate.announced import NOBODY, Announced
 from routeproof.checker.validate.clients import (
+    BROKER,
     PUBLICATION,
     SEQ,
     TO,
@@ -38,6 +39,9 @@ from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
 from routeproof.traces.meanings import Meanings
+
+Column: TypeAlias = Any
+"""A numpy array, a row each."""
 
 
 @frozen
@@ -78,81 +82,81 @@ class Obligations:
                 yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
             else:
                 published[publication.id] = publication
-        due = {id: self._due(publication) for id, publication in published.items()}
+        matching = {id: self._matching(publication) for id, publication in published.items()}
         came: dict[str, list[Delivered]] = {}
-        for id, each in self._odd(blocks, published, due):
+        for id, each in self._odd(blocks, published, matching):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
             those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
             yield from self._of_twice(id, those)
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
-            elif (slots := due[id]) is not None:
-                yield from self._of_deliveries(published[id], those, mask_of(self._matching(published[id])))
+            elif (slots := matching[id]) is not None:
+                yield from self._of_deliveries(published[id], those, mask_of(slots))
                 yield from self._of_owed(published[id], those, map(self._announced.subscription, slots))
 
     def wants(self, unwanted: Unwanted) -> bool:
         """Does one of these operations ask for it?"""
-        return self._announced.wants(unwanted.came, mask_of(self._matching(unwanted.publication)))
+        return self._announced.wants(unwanted.came, mask_of(self._matching(unwanted.publication) or ()))
 
-    def _matching(self, publication: Published) -> list[int]:
-        """The slots of the subscriptions that match; of none, where nobody knows what was published."""
+    def _matching(self, publication: Published) -> list[int] | None:
+        """The slots of the subscriptions that match; None where nobody knows what was published."""
         event = self._event(publication)
-        return [] if event is None else self._announced.matching(event)
-
-    def _due(self, publication: Published) -> list[int] | None:
-        """Of those that match, the ones that stood when it was made, as far as times say so: what is owed is among
-        them. None where nobody knows what was published."""
-        event, time = self._event(publication), publication.at.time
-        if event is None:
-            return None
-        matching = self._announced.matching(event)
-        return matching if self._traffic is None or time < 0 else self._announced.standing(matching, time)
+        return None if event is None else self._announced.matching(event)
 
     def _odd(
-        self, blocks: Sequence[Block], published: Mapping[str, Published], due: Mapping[str, list[int] | None]
+        self, blocks: Sequence[Block], published: Mapping[str, Published], matching: Mapping[str, list[int] | None]
     ) -> Iterator[tuple[str, list[Delivered]]]:
         """The publications that did not come to each subscription for which they are due, once, and to nobody else; or
-        too early. And some of how they came. These are to be looked at."""
-        places = {id: place for place, id in enumerate(due)}
+        too early. And how they came. These are to be looked at."""
+        places = {id: place for place, id in enumerate(published)}
         width = len(self._announced.numbers) + 1
-        counts = [len(slots or ()) for slots in due.values()]
-        slots = np.fromiter(chain.from_iterable(slots or () for slots in due.values()), np.int64, sum(counts))
-        wanted = np.repeat(np.arange(len(counts)), counts) * width + self._announced.number_of_slot[slots]
-        pairs = [wanted, *(self._pairs(block.delivered, places, width) for block in blocks)]
+        wanted = self._due(published, matching)
+        pairs, early = [wanted[0] * width + wanted[1]], []
+        for block in blocks:
+            came, columns = block.delivered, block.delivered.columns
+            about = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)[columns[PUBLICATION]]
+            tos = np.array([self._announced.numbers.get(to, NOBODY) for to in came.tos], np.int64)[columns[TO]]
+            pairs.append(about * width + tos)
+            early.append(about[self._is_too_early(came, tos, published)])
         every, which = np.unique(np.concatenate(pairs), return_inverse=True)
-        balance = np.bincount(which[: len(wanted)], minlength=len(every)) - np.bincount(
-            which[len(wanted) :], minlength=len(every)
-        )
+        due = len(pairs[0])
+        balance = np.bincount(which[:due], minlength=len(every)) - np.bincount(which[due:], minlength=len(every))
         odd = np.zeros(len(places), np.bool_)
         odd[every[balance != 0] // width] = True
-        for block in blocks:
-            odd[self._too_early(block, published, places)] = True
+        for each in early:
+            odd[each] = True
         if not odd.any():
             return
         ids = list(places)
         yield from ((ids[place], []) for place in np.flatnonzero(odd).tolist())
         for block in blocks:
-            for id, to, *at in block.delivered:
-                if odd[places[id]]:
-                    yield id, [Delivered(to, block.broker, *at)]
+            yield from ((id, [each]) for id, each in block.delivered if odd[places[id]])
 
-    def _pairs(self, came: Deliveries, places: dict[str, int], width: int) -> Any:
-        """Each a number: of the publication, and of whom it came to. Nobody that we know of is 0."""
-        publications = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)
-        tos = np.array([self._announced.numbers.get(to, 0) for to in came.tos], np.int64)
-        return publications[came.columns[PUBLICATION]] * width + tos[came.columns[TO]]
+    def _due(
+        self, published: Mapping[str, Published], matching: Mapping[str, list[int] | None]
+    ) -> tuple[Column, Column]:
+        """Pairs of a publication's place and a subscription's number. Of those that match, the ones that stood when it
+        was made, as far as times say so: what is owed is among them."""
+        counts = [len(slots or ()) for slots in matching.values()]
+        slots = np.fromiter(chain.from_iterable(slots or () for slots in matching.values()), np.int64, sum(counts))
+        about = np.repeat(np.arange(len(counts)), counts)
+        if self._traffic is not None:
+            times = np.array([each.at.time for each in published.values()], np.int64)[about]
+            stood = (times < 0) | self._announced.standing(slots, times)
+            slots, about = slots[stood], about[stood]
+        return about, self._announced.number_of_slot[slots]
 
-    def _too_early(self, block: Block, published: Mapping[str, Published], places: Mapping[str, int]) -> Any:
-        """The publications that came before their broker knew of them, or of the subscription that they are for, as
-        far as these operations go."""
-        came, broker = block.delivered, block.broker
-        made = self._announced.made_by(came.tos, broker)
-        spoken = (published.get(id) for id in came.ids)
-        said = np.array([p.at.seq if p is not None and p.at.broker == broker else -1 for p in spoken], np.int64)
-        publications, tos, seqs = (came.columns[row] for row in (PUBLICATION, TO, SEQ))
-        early = (seqs < made[tos]) | (seqs < said[publications])
-        return np.array([places[id] for id in came.ids], np.int64)[publications[early]]
+    def _is_too_early(self, came: Deliveries, tos: Column, published: Mapping[str, Published]) -> Column:
+        """Which came before their broker knew of the publication, or of the subscription that they are for, as far as
+        these operations go. `tos`: of each, the subscription's number."""
+        spoken = [published.get(id) for id in came.ids]
+        numbers = {broker: number for number, broker in enumerate(came.brokers)}
+        at = np.array([-1 if p is None else numbers.get(p.at.broker, -1) for p in spoken], np.int64)
+        said = np.array([-1 if p is None else p.at.seq for p in spoken], np.int64)
+        about, brokers, seqs = (came.columns[row] for row in (PUBLICATION, BROKER, SEQ))
+        made = self._announced.made_by(tos, brokers, came.brokers)
+        return (seqs < made) | ((at[about] == brokers) & (seqs < said[about]))
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
         met: set[str] = set()

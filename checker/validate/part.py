@@ -19,18 +19,18 @@ from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.ahead import MOST, Announced, Expected
 from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.clients import ClientRows, Deliveries
+from routeproof.checker.validate.clients import ClientRows, Deliveries, OperationRows, Place, Published
 from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.meant import Dictionary, Meant
 from routeproof.checker.validate.passing import Steps
 from routeproof.checker.validate.pruning.tables import tables_of as pruning_tables_of
 from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.replica import Replica
+from routeproof.checker.validate.replica import Knowledge, Replica
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.snapshots import tables_of
 from routeproof.checker.validate.steps import BrokerReplay
-from routeproof.checker.validate.stretches import CLIENT, DELIVER, RECEIVE, SEND, Stretch
+from routeproof.checker.validate.stretches import CLIENT, DELIVER, RECEIVE, SEND, Column, Stretch
 from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import Tables
@@ -55,6 +55,11 @@ class Judge:
         self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
         self.meanings = meanings_of(dialect(setting.dialect))
         self._expected = Expected(self.replica.universe)
+        self._clients: dict[str, ClientRows] = {}
+
+    def clients(self, run: str) -> ClientRows:
+        """Where what clients of this run got, and what they published, waits to be set aside."""
+        return self._clients.setdefault(run, ClientRows())
 
     def look_ahead(self, announced: Iterable[Announced]) -> None:
         """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
@@ -111,7 +116,8 @@ class Part:
         self._neighbours = judge.setting.neighbours(broker)
         self._links: dict[tuple[str, bool], array[int]] = {}
         self._full: list[tuple[str, bool]] = []
-        self._clients = ClientRows(broker)
+        self._clients = judge.clients(run)
+        self._operations = OperationRows(broker)
         self._faults = False
         self._earliest = self._latest = -1 if start is None or start.time is None else start.time
         self._began = -1
@@ -144,14 +150,17 @@ class Part:
         if kind == "deliver":
             to = message.to or f"@{peer}"
             replay.deliver(seq, line, to, meant)
-            return self._clients.delivered(meant.id, to, seq, before, time)
+            return self._clients.delivered(meant.id, to, self.broker, seq, before, time)
         self._began = time
         if kind == "receive":
             replay.receive(seq, line, peer, meant)
             return self._pairs and self._on_link((peer, False), meant, seq, before, time)
         replay.client(seq, line, peer, meant)
+        if meant.is_control:
+            return self._operations.did(meant, peer, seq, before, time)
         spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
-        return self._clients.did(meant, peer, seq, before, time, spoke)
+        place = Place(self.broker, seq, before, time)
+        return self._clients.published(Published(meant.id, meant.of, meant.written, meant.digest, spoke, place))
 
     def pass_on(self, stretch: Stretch) -> bool:
         """Many events at once: all of a stretch, if there is nothing wrong with them. If not, or if that cannot be told
@@ -160,21 +169,46 @@ class Part:
         steps = Steps(stretch)
         if not steps.are_about_one or self._is_lost:
             return False
-        dictionary = self._judge.dictionary
-        try:
-            entries = [dictionary.entry(each, self._judge.meanings) for each in steps.publications]
-        except TraceError:
+        entries = self._judge.dictionary.entries(steps.publications, self._judge.meanings)
+        read = [entry for entry in entries if entry is not None]
+        if len(read) < len(entries):
             return False
-        known = dictionary.publications.unpacked(entries)
+        known = self._judge.dictionary.publications.unpacked(read)
         if not self._replay.pass_on(stretch, steps, known):
             return False
         self._set_aside(stretch, steps, known)
-        times = stretch.time[:-1][stretch.time[:-1] >= 0]
+        self._count(len(stretch), stretch.time[:-1][stretch.time[:-1] >= 0])
+        return True
+
+    def begins_many(self, first: Event) -> bool:
+        """With this event begin steps that somebody else judges. Did the step before end well, and can they?"""
+        return type(self) is Part and not self._is_lost and self._replay.begins_many(first.seq, first.line)
+
+    def passed_many(self, count: int, seq: int, times: Column) -> None:
+        """They were as they should be: so many events, the last of which has this seq, at these times."""
+        self._replay.passed_many(count, seq)
+        self._count(count, times)
+
+    def _count(self, count: int, times: Column) -> None:
+        self.events += count
         if len(times):
             self._at(int(times.min()))
             self._at(int(times.max()))
-        self.events += len(stretch)
-        return True
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the broker has in its tables."""
+        return self._replay.knowledge
+
+    @property
+    def before(self) -> int:
+        """How many events the broker had before the next one."""
+        return self._before + self.events
+
+    @property
+    def has_much(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return bool(self._full) or self._clients.is_much
 
     def _set_aside(self, stretch: Stretch, steps: Steps, known: Unpacked) -> None:
         kind, seq, time = stretch.kind[:-1], stretch.seq[:-1], stretch.time[:-1]
@@ -187,16 +221,20 @@ class Part:
             for end, sent in ((SEND, True), (RECEIVE, False)):
                 for number in np.unique(stretch.peer.numbers[:-1][kind == end]).tolist():
                     chosen = rows[(kind == end) & (stretch.peer.numbers[:-1] == number)]
-                    self._extend((peers[number], sent), chosen.tobytes())
+                    self.on_link_many((peers[number], sent), chosen.tobytes())
         (came,) = np.nonzero(kind == DELIVER)
         ids = [id for id, _, _ in steps.publications]
-        columns = np.stack([publication[came], stretch.to.numbers[:-1][came], seq[came], before[came], time[came]])
-        self._clients.came(Deliveries(ids, stretch.to.all_of_them(), columns))
+        here = np.zeros(len(came), np.int64)
+        columns = np.stack(
+            [publication[came], stretch.to.numbers[:-1][came], here, seq[came], before[came], time[came]]
+        )
+        self._clients.came(Deliveries(ids, stretch.to.all_of_them(), [self.broker], columns))
         for row in np.nonzero(kind == CLIENT)[0].tolist():
             id, of, event = steps.publications[publication[row]]
             spoke = int(time[row] if stretch.issued[row] < 0 else min(stretch.issued[row], time[row]))
             digest = int(known.digests[publication[row]])
-            self._clients.published(id, of, event, digest, spoke, int(seq[row]), int(before[row]), int(time[row]))
+            place = Place(self.broker, int(seq[row]), int(before[row]), int(time[row]))
+            self._clients.published(Published(id, of, event, digest, spoke, place))
 
     def _meant(self, message: TraceMessage) -> Meant:
         """The next event of a step is mostly about the same publication."""
@@ -274,8 +312,10 @@ class Part:
         self._full = []
 
     def client_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
-        """What clients did since this was last asked, by bucket: if it was much, or all."""
-        return self._clients.blocks(all_of_them=all_of_them)
+        """What clients did since this was last asked, by bucket: if it was much, or all. What they published and got
+        is that of all parts of the run."""
+        yield from self._operations.blocks(all_of_them=all_of_them)
+        yield from self._clients.blocks(all_of_them=all_of_them)
 
     def noted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
         """What a protocol sets aside beside: each with where it belongs."""
@@ -294,7 +334,8 @@ class Part:
         self._full.append(key)
         return True
 
-    def _extend(self, key: tuple[str, bool], rows: bytes) -> None:
+    def on_link_many(self, key: tuple[str, bool], rows: bytes) -> None:
+        """To or from a neighbour: rows of a link."""
         known = self._links.setdefault(key, array("q"))
         known.frombytes(rows)
         if len(known) >= COLUMNS * HELD:

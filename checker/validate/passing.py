@@ -1,8 +1,8 @@
-"""Many publications at once: `passes` says whether a broker handed each of them on as RTE-5 wants.
+"""Many publications at once: was each of them handed on as RTE-5 wants?
 
-The steps of a stretch change no table. So each publication's subscribers, looked up in the broker's tables, say where
-it goes and for whom it is delivered, and what was sent and delivered must be just that: two lists of pairs, of a step
-and a neighbour or a subscription, which are compared when both are in order.
+Steps of publications change no table. So each publication's subscribers, looked up in the broker's tables, say where
+it goes and for whom it is delivered, and what was sent and delivered must be just that: pairs of a step and a neighbour
+or a subscription, which are held against each other (`unlike`). `passes` does so for a stretch of one broker.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from attrs import frozen
 
 from routeproof.checker.validate.publications import Unpacked
 from routeproof.checker.validate.replica import Knowledge
@@ -47,39 +48,68 @@ def passes(
     near = np.where((kind == CLIENT) | (kind == DELIVER), LOCAL, nodes[stretch.peer.numbers[:-1]])
     if (near == NOBODY).any():
         return False
-    local = numbers_of(knowledge.hops.get(LOCAL, 0))
-    named = {knowledge.universe.subscription(slot).id: slot for slot in local}
-    step, slot = _pairs(steps, known)
-    hop = _hops(knowledge, known)[slot]
-    onward = (hop > LOCAL) & (hop != near[steps.begins][step])
-    width = 1 + max(neighbours.values(), default=LOCAL)
-    sent = kind == SEND
-    if not _same(np.unique(step[onward] * width + hop[onward]), steps.of_row[sent] * width + near[sent]):
-        return False
-    came = kind == DELIVER
+    named = local_slots(knowledge)
     slots = np.array([named.get(id, NOBODY) for id in stretch.to.all_of_them()], np.int64)
-    to = slots[stretch.to.numbers[:-1][came]]
-    width, here = 1 + int(slot.max(initial=0)), hop == LOCAL
-    if ((to == NOBODY) | (to >= width)).any():
-        return False
-    return _same(step[here] * width + slot[here], steps.of_row[came] * width + to)
+    sent, came = kind == SEND, kind == DELIVER
+    handed = Handed(steps.of_row[sent], near[sent], steps.of_row[came], slots[stretch.to.numbers[:-1][came]])
+    step, slot = matches(steps.publication, known)
+    return not len(unlike(step, slot, _hops(knowledge, known)[slot], near[steps.begins], handed))
 
 
-def _pairs(steps: Steps, known: Unpacked) -> tuple[Column, Column]:
-    """Each step with each that matches its publication."""
-    counts = known.counts[steps.publication]
+@frozen
+class Handed:
+    """What was seen: of each sending its step and to whom, of each delivery its step and the slot that it was for."""
+
+    sent: Column
+    to: Column
+    delivered: Column
+    slot: Column
+
+
+def unlike(step: Column, slot: Column, hop: Column, sender: Column, seen: Handed) -> Column:
+    """The steps of which the broker made something else than RTE-5 wants. `step`, `slot` and `hop`: each subscription
+    that matches a step's publication, with its last hop. `sender`: of each step."""
+    onward, here = (hop > LOCAL) & (hop != sender[step]), hop == LOCAL
+    sent = _pairs(step[onward], hop[onward], seen.sent, seen.to)
+    came = _pairs(step[here], slot[here], seen.delivered, seen.slot)
+    return np.unique(np.concatenate([_apart(np.unique(sent[0]), sent[1]) // sent[2], _apart(*came[:2]) // came[2]]))
+
+
+def _pairs(steps: Column, values: Column, others: Column, seen: Column) -> tuple[Column, Column, int]:
+    """Each pair as one number, and what it is to be divided by to get the step. Values are from -1 on."""
+    width = 2 + max(int(values.max(initial=0)), int(seen.max(initial=0)))
+    return steps * width + values + 1, others * width + seen + 1, width
+
+
+def _apart(one: Column, other: Column) -> Column:
+    """What is not there as often in the one as in the other."""
+    if len(one) == len(other) and np.array_equal(np.sort(one), np.sort(other)):
+        return one[:0]
+    every, which = np.unique(np.concatenate([one, other]), return_inverse=True)
+    counts = [np.bincount(those, minlength=len(every)) for those in (which[: len(one)], which[len(one) :])]
+    return every[counts[0] != counts[1]]
+
+
+def matches(publications: Column, known: Unpacked) -> tuple[Column, Column]:
+    """Each step with each slot that its publication matches. `publications`: of each step."""
+    counts = known.counts[publications]
     step = np.repeat(np.arange(len(counts)), counts)
     within = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return step, known.slots[known.firsts[steps.publication][step] + within]
+    return step, known.slots[known.firsts[publications][step] + within]
+
+
+def local_slots(knowledge: Knowledge) -> dict[str, int]:
+    """Of the subscriptions of a broker's own clients, by id; where several have the same, one of them."""
+    return {knowledge.universe.subscription(slot).id: slot for slot in numbers_of(knowledge.hops.get(LOCAL, 0))}
 
 
 def _hops(knowledge: Knowledge, known: Unpacked) -> Column:
     """The last hop of each subscription, by slot."""
-    slots = np.fromiter(knowledge.subs, np.int64, len(knowledge.subs))
-    hops = np.full(1 + max(slots.max(initial=0), known.slots.max(initial=0)), NOBODY)
-    hops[slots] = np.fromiter(knowledge.subs.values(), np.int64, len(knowledge.subs))
+    hops = np.full(1 + max(max(knowledge.subs, default=0), int(known.slots.max(initial=0))), NOBODY)
+    put_hops(knowledge, hops)
     return hops
 
 
-def _same(one: Column, other: Column) -> bool:
-    return len(one) == len(other) and bool((np.sort(one) == np.sort(other)).all())
+def put_hops(knowledge: Knowledge, hops: Column) -> None:
+    slots = np.fromiter(knowledge.subs, np.int64, len(knowledge.subs))
+    hops[slots] = np.fromiter(knowledge.subs.values(), np.int64, len(knowledge.subs))

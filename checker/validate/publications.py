@@ -12,7 +12,7 @@ Another process can be told all entries, if all subscriptions have the same slot
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -41,6 +41,9 @@ SHORT, LONG = "H", "I"
 WIDEST = 1 << 16
 
 Entry: TypeAlias = bytes
+
+NOTHING: Entry = bytes(DIGEST)
+"""Of a publication that nobody can read."""
 
 Written = tuple[str, str, bytes | int]
 """A publication as it was written: its id, its advertisement's, and its event."""
@@ -77,11 +80,15 @@ class Publications:
         """Do publications come up again after all the others have?"""
 
     def find(self, written: Hashable) -> Entry | None:
+        return self.find_all((written,))[0]
+
+    def find_all(self, written: Iterable[Hashable]) -> list[Entry | None]:
         if self._moment != self._subscriptions.moment:
-            return None
-        entry = self._entries.get(hash(written))
-        self.come_round |= entry is not None
-        return entry
+            return [None for _ in written]
+        entries = self._entries
+        found = [entries.get(hash(each)) for each in written]
+        self.come_round |= any(entry is not None for entry in found)
+        return found
 
     def keep(self, written: Hashable, digest: int, slots: Sequence[int]) -> Entry:
         """`slots`: of those who match, as of now."""

@@ -128,21 +128,36 @@ class BrokerReplay:
                 self._client_of = {id: peer for id, peer in self._client_of.items() if id in known}
                 self._look_at = max(FEWEST, 2 * len(self._client_of))
 
-    def pass_on(self, stretch: Stretch, steps: Steps, known: Unpacked) -> bool:
-        """Many steps at once, if each is what the model does; if not, they are to be fed event by event."""
-        seqs = stretch.seq[:-1]
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the broker has in its tables."""
+        return self._knowledge
+
+    def begins_many(self, seq: int, line: int) -> bool:
+        """With this event begin steps that somebody else judges. Did the step before end well, and can they?"""
         if self.rejection is not None or not (self._replays and self._sends_observed and self._deliveries_observed):
             return False
-        if seqs[0] <= self._seq or (np.diff(seqs) <= 0).any():
+        if seq <= self._seq:
             return False
-        self._line, self._fed = int(stretch.line[0]), self._fed + 1  # which ends the step before
+        self._line, self._fed = line, self._fed + 1  # which ends the step before
         is_well = self._close()
         self._fed -= 1
-        if not is_well or not passes(self._knowledge, self._neighbours, stretch, steps, known):
-            return False
-        self._seq = int(seqs[-1])
-        self._fed += len(stretch)
+        return is_well
+
+    def passed_many(self, count: int, seq: int) -> None:
+        """They were as they should be: so many events, the last of which has this seq."""
+        self._seq = seq
+        self._fed += count
         self.accepted = self._fed
+
+    def pass_on(self, stretch: Stretch, steps: Steps, known: Unpacked) -> bool:
+        """Many steps at once, if each is what the model does; if not, they are to be fed event by event."""
+        seqs = stretch.seq  # with that of the next step: one out of order would end no step
+        if (np.diff(seqs) <= 0).any() or not self.begins_many(int(seqs[0]), int(stretch.line[0])):
+            return False
+        if not passes(self._knowledge, self._neighbours, stretch, steps, known):
+            return False
+        self.passed_many(len(stretch), int(seqs[-2]))
         return True
 
     def drop(self, seq: int, line: int, peer: str) -> None:

@@ -3,61 +3,59 @@
 from __future__ import annotations
 
 import tempfile
+from array import array
 from collections.abc import Iterator
 from struct import Struct
 from types import TracebackType
 
-from attrs import define
-
 Key = tuple[str, ...]
 
 HEAD = Struct("<qq")
-"""Before each block: where the next one of its key begins, or 0, and how many bytes it has."""
-
-
-@define
-class _List:
-    """Where its first block begins, and its last."""
-
-    first: int
-    last: int
+"""Before each block: where the one before it of its key begins, or 0, and how many bytes it has."""
 
 
 class Store:
     """Blocks come back in the order in which they were put. The file has no name, and is gone when it is closed.
 
-    In memory are the keys only: where a block is, the one before it knows.
+    In memory are the keys only, each with its last block: where a block is, the one after it knows. So the file is
+    written from front to back.
     """
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the store
-        self._lists: dict[Key, _List] = {}
+        self._last: dict[Key, int] = {}
         self._end = HEAD.size  # so that no block begins at 0
+        self._is_at_end = False
 
     def put(self, key: Key, block: bytes) -> None:
-        begin = self._end
-        self._file.seek(begin)
-        self._file.write(HEAD.pack(0, len(block)) + block)
+        if not self._is_at_end:
+            self._file.seek(self._end)
+            self._is_at_end = True
+        self._file.write(HEAD.pack(self._last.get(key, 0), len(block)))
+        self._file.write(block)
+        self._last[key] = self._end
         self._end += HEAD.size + len(block)
-        known = self._lists.get(key)
-        if known is None:
-            self._lists[key] = _List(begin, begin)
-            return
-        self._file.seek(known.last)
-        self._file.write(begin.to_bytes(8, "little"))
-        known.last = begin
 
     def blocks(self, key: Key) -> Iterator[bytes]:
-        known = self._lists.get(key)
-        at = 0 if known is None else known.first
+        places = array("q")
+        at = self._last.get(key, 0)
         while at:
-            self._file.seek(at)
-            at, size = HEAD.unpack(self._file.read(HEAD.size))
+            places.append(at)
+            at, _ = self._head(at)
+        for at in reversed(places):
+            _, size = self._head(at)
             yield self._file.read(size)
+
+    def _head(self, at: int) -> tuple[int, int]:
+        """Of the block that begins there: what comes next in the file is the block."""
+        self._is_at_end = False
+        self._file.seek(at)
+        before, size = HEAD.unpack(self._file.read(HEAD.size))
+        return before, size
 
     def stored(self) -> list[Key]:
         """The keys under which something was put, in order."""
-        return sorted(self._lists)
+        return sorted(self._last)
 
     def __enter__(self) -> Store:
         return self

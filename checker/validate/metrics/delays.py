@@ -60,14 +60,11 @@ def delays_of(bucket: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
         if published.spoke >= 0:
             spoke[published.id] = min(published.spoke, spoke.get(published.id, published.spoke))
     found: dict[str, array[int]] = {}
-    for block in blocks:
-        pairs = found.setdefault(block.broker, array("q"))
-        for id, _, _, _, time in block.delivered:
-            if time >= 0 and id in spoke:
-                pairs.extend((time, max(0, time - spoke[id])))
+    for id, came in chain.from_iterable(block.delivered for block in blocks):
+        if came.time >= 0 and id in spoke:
+            found.setdefault(came.broker, array("q")).extend((came.time, max(0, came.time - spoke[id])))
     for broker, pairs in found.items():
-        if pairs:
-            yield broker, pairs.tobytes()
+        yield broker, pairs.tobytes()
 
 
 def windows_of(blocks: Iterable[bytes], moments: Moments) -> Windows:

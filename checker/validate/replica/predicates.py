@@ -8,6 +8,7 @@ accounted for, which is counted (`in_all_of_theirs`), or when every attribute th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from attrs import Factory, define
 
@@ -16,6 +17,11 @@ from routeproof.checker.validate.replica.buckets import Bucket, Item, Key, item,
 from routeproof.checker.validate.replica.groups import Group, Places
 from routeproof.model.filters import Attributes, Event, Filter, FilterError, PredicateFilter, Value
 from routeproof.model.filters.value_set import ValueSet
+
+ANSWERED = 1 << 10
+"""Answers that are remembered, of which buckets: some 300 bytes each."""
+
+_Asked: TypeAlias = tuple[tuple[str, Item | None], ...]
 
 
 @define
@@ -31,6 +37,13 @@ class _Attribute:
         found = None if one is None else self.only.get(one)
         return 0 if found is None else found.mask
 
+    def known(self, value: Value) -> Item | None:
+        """The value as a key, if some bucket constrains it to this one."""
+        if not self.only:  # a fraction takes long to be hashed
+            return None
+        one = item(value)
+        return one if one in self.only else None
+
 
 class PredicateIndex:
     """Buckets by key, and per attribute who constrains it how."""
@@ -44,6 +57,7 @@ class PredicateIndex:
         """How many attributes each bucket constrains."""
         self._lenient = Numbers()
         """The buckets that a missing attribute may satisfy: the count says nothing about whether these match."""
+        self._answered: dict[_Asked, list[Bucket]] = {}
 
     def add(self, group: Group) -> None:
         key = Key.of(_predicates(group.filter))
@@ -66,13 +80,23 @@ class PredicateIndex:
     def matching(self, event: Event) -> Iterator[Group]:
         if not isinstance(event, Attributes):
             raise FilterError("a predicate filter was asked about an event number; expected a table of attributes")
-        accounted = []
+        asked = []
         for name, value in event.pairs:
             attribute = self._attributes.get(name)
             if attribute is not None:
-                accounted.append(attribute.with_only(item(value)) | attribute.loose.mask)
-        for bucket in self._listed(self._accounted_for(accounted) | self._lenient.mask):
+                asked.append((name, attribute.known(value)))
+        for bucket in self._possible(tuple(asked)):
             yield from bucket.matching(event)
+
+    def _possible(self, asked: _Asked) -> list[Bucket]:
+        """Which buckets an event may match: of these attributes it has this one value, or another one (None)."""
+        found = self._answered.get(asked)
+        if found is None:
+            if len(self._answered) >= ANSWERED:
+                self._answered.clear()
+            masks = [self._attributes[name].with_only(one) | self._attributes[name].loose.mask for name, one in asked]
+            found = self._answered[asked] = self._listed(self._accounted_for(masks) | self._lenient.mask)
+        return found
 
     def covering(self, asked: Filter) -> Iterator[Group]:
         mine = _predicates(asked)
@@ -125,6 +149,7 @@ class PredicateIndex:
 
     def _enter(self, bucket: Bucket, belongs: bool) -> None:
         """A bucket came, or went."""
+        self._answered.clear()
         for name, one in bucket.key.items:
             attribute = self._attributes.setdefault(name, _Attribute())
             attribute.any_only.set(bucket.place, belongs)

@@ -7,7 +7,6 @@ once, by all workers together, and told to all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,7 +18,6 @@ from routeproof.checker.validate.part import Judge
 from routeproof.checker.validate.publications import Told, Written
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of
-from routeproof.traces import TraceError
 
 TOLD = "data binary"
 
@@ -52,7 +50,5 @@ def find_out(setting: Setting, announced: Any, found: Iterator[Batch]) -> Iterat
     """For `mapInArrow`: rows of publications in, as `data`, `TOLD` out. `announced`: broadcast."""
     judge = judge_that_knows(setting, Foreseen(announced.value))
     for row in rows_of(found):
-        for written in msgspec.msgpack.decode(row["data"], type=list[Written]):
-            with suppress(TraceError):  # whoever judges its line says what is wrong
-                judge.dictionary.entry(written, judge.meanings)
+        judge.dictionary.entries(msgspec.msgpack.decode(row["data"], type=list[Written]), judge.meanings)
     yield from batches(TOLD, [(msgspec.msgpack.encode(judge.dictionary.publications.told()),)])

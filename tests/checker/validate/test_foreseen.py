@@ -82,7 +82,7 @@ def test_what_others_found_out_is_what_a_judge_would(run: Path) -> None:
     assert knows.publications.find(unreadable) is None
     for written in every:
         assert itself.dictionary.publications.find(written) is None
-        assert knows.publications.find(written) == itself.dictionary.entry(written, itself.meanings)
+        assert [knows.publications.find(written)] == itself.dictionary.entries([written], itself.meanings)
     assert any(len(entry) > 8 for entry in msgspec.msgpack.decode(told, type=Told).entries.values())
 
 

@@ -31,7 +31,7 @@ def test_two_lists_are_read_side_by_side() -> None:
 def test_memory_has_the_keys_only() -> None:
     with Store() as store:
         store.put(("k",), b"x" * 100)
-        before = sys.getsizeof(store._lists) + sum(map(sys.getsizeof, store._lists.values()))
+        before = sys.getsizeof(store._last) + sum(map(sys.getsizeof, store._last.values()))
         for _ in range(1000):
             store.put(("k",), b"x" * 100)
-        assert sys.getsizeof(store._lists) + sum(map(sys.getsizeof, store._lists.values())) == before
+        assert sys.getsizeof(store._last) + sum(map(sys.getsizeof, store._last.values())) == before

@@ -1,7 +1,6 @@
 """Publications judged by columns, against the same trace judged event by event: the same report, whatever is wrong."""
 
 import copy
-import json
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -13,12 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.checker.cli import main
-from routeproof.checker.validate import Report, clients, links, stretches, validate
+from routeproof.checker.validate import Report, stretches, validate
 from routeproof.checker.validate.part import Part
-from routeproof.checker.validate.seen import CLIENTS, SAID
-from routeproof.checker.validate.store import Store
 from routeproof.traces import parquet_reader, parquet_writer, to_parquet
+from tests.checker.validate.at_once import CHANGES, Change, name_of, one_by_one, recorded, set_aside, with_changes
 from tests.checker.validate.walks import Row, write
 
 Judged = Counter[bool]
@@ -27,10 +24,7 @@ Judged = Counter[bool]
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    """Of the simulator."""
-    out = tmp_path_factory.mktemp("run")
-    assert main(["run", "stock", "--scale", "0.01", "--trace", "--out", str(out)]) == 0
-    return [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+    return recorded(tmp_path_factory.mktemp("run"))
 
 
 @pytest.fixture
@@ -50,10 +44,10 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Judged:
 
 
 def both(rows: list[Row], folder: Path) -> tuple[Report, Report]:
-    """By columns and by lines."""
+    """By columns, and by lines one by one."""
     lines = write(rows, folder / "trace.jsonl")
     to_parquet(lines, folder / "trace.parquet")
-    return validate(folder / "trace.parquet"), validate(lines)
+    return validate(folder / "trace.parquet"), one_by_one(lines)
 
 
 def test_a_good_trace_is_nearly_all_taken_at_once(rows: list[Row], tmp_path: Path, taken: Judged) -> None:
@@ -75,25 +69,6 @@ def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, taken: J
     assert sum(len(those) for those in at_once.values()) > 5000
 
 
-def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
-    found: dict[tuple[str, ...], list[object]] = {}
-    put = Store.put
-
-    def noted(store: Store, key: tuple[str, ...], block: bytes) -> None:
-        put(store, key, block)
-        if key[1] == "link":
-            found.setdefault(key, []).extend(links.rows(block).tolist())
-        elif key[1] in (SAID, CLIENTS):
-            read = clients.block_of(block)
-            rows = (*read.operations, *read.published, *((read.broker, *each) for each in read.delivered))
-            found.setdefault(key, []).extend(rows)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Store, "put", noted)
-        assert validate(path).verdict == "accepted"
-    return {key: those if key[1] == "link" else sorted(those, key=repr) for key, those in found.items()}
-
-
 @pytest.mark.parametrize("pieces", [50, 1000])
 def test_brokers_in_several_row_groups(
     pieces: int, rows: list[Row], tmp_path: Path, taken: Judged, monkeypatch: pytest.MonkeyPatch
@@ -106,78 +81,18 @@ def test_brokers_in_several_row_groups(
     assert taken[True]
 
 
-def retimed(row: Row, rng: random.Random) -> None:
-    row["time"] = rng.choice((0, row["time"] // 2, row["time"] * 2))
-
-
-def renamed(row: Row, rng: random.Random) -> None:
-    row["message"]["id"] = rng.choice(("other", "p00000001"))
-
-
-def otherwise(row: Row, rng: random.Random) -> None:
-    row["message"]["attributes"]["volume"] = rng.choice((1, 10**30, "many"))
-
-
-def otherwhere(row: Row, rng: random.Random) -> None:
-    row["peer"] = rng.choice(("b1", "b2", "b63", "nobody"))
-
-
-def to_another(row: Row, rng: random.Random) -> None:
-    row["message"]["to"] = rng.choice(("s00000001", "nobody"))
-
-
-def bare(row: Row, rng: random.Random) -> None:
-    row["message"].pop(rng.choice(("attributes", "of", "to")), None)
-
-
-def another_kind(row: Row, rng: random.Random) -> None:
-    row["event"] = rng.choice(("receive", "send", "deliver", "client", "drop", "note"))
-
-
-def early(row: Row, rng: random.Random) -> None:
-    row["seq"] = max(0, row["seq"] - rng.randint(1, 3))
-
-
-def of_another_run(row: Row, rng: random.Random) -> None:
-    row["run"] = "another"
-
-
-def broken(row: Row, rng: random.Random) -> None:
-    row["message"]["attributes"] = {"volume": {"of": "what"}}
-
-
-CHANGES = (
-    *(retimed, renamed, otherwise, otherwhere, to_another, bare, another_kind, early, of_another_run, broken),
-    *("lose", "double", "swap"),
-)
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda c: c if isinstance(c, str) else c.__name__)
+@pytest.mark.parametrize("change", CHANGES, ids=name_of)
 def test_whatever_is_wrong_the_report_is_the_same(
-    change: str | Callable[[Row, random.Random], None], rows: list[Row], tmp_path: Path, taken: Judged
+    change: Change, rows: list[Row], tmp_path: Path, taken: Judged
 ) -> None:
-    rng, verdicts = random.Random(change if isinstance(change, str) else change.__name__), Counter[str]()
-    some = ("deliver",) if change is to_another else ("client", "receive", "send", "deliver")
-    publications = [n for n, row in enumerate(rows) if n and row["message"]["kind"] == "publish"]
-    publications = [n for n in publications if rows[n]["event"] in some]
+    rng, verdicts = random.Random(name_of(change)), Counter[str]()
     for _ in range(5):
-        spoilt = list(rows)
-        for at in sorted(rng.sample(publications, rng.choice((1, 1, 3))), reverse=True):
-            if not isinstance(change, str):
-                spoilt[at] = copy.deepcopy(spoilt[at])
-                change(spoilt[at], rng)
-            elif change == "lose":
-                del spoilt[at]
-            elif change == "double":
-                spoilt.insert(at, spoilt[at])
-            else:
-                after = next((n for n in range(at + 1, len(rows)) if rows[n]["broker"] == rows[at]["broker"]), at)
-                spoilt[at], spoilt[after] = spoilt[after], spoilt[at]
+        spoilt = with_changes(rows, change, rng)
         by_columns, by_lines = both(spoilt, tmp_path)
         assert by_columns == by_lines
         verdicts[by_columns.verdict] += 1
     assert taken[True]
-    assert verdicts["accepted"] < 5 or change in (retimed, bare)
+    assert verdicts["accepted"] < 5 or name_of(change) in ("retimed", "bare")
 
 
 # -- what others write -------------------------------------------------------------------------------------------------
@@ -238,9 +153,7 @@ def test_columns_of_others(
     path = rewritten(tmp_path / "trace.parquet", change)
     found = validate(path)
     assert bool(taken[True]) == at_once
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stretches, "WORTH", 1 << 30)
-        assert found == validate(path)
+    assert found == one_by_one(path)
     assert (found.verdict == "accepted") == at_once
 
 

@@ -1,0 +1,124 @@
+"""What the tests of judging many publications at once share: a trace of the simulator, what can be wrong with how it
+passes publications on, and how it is judged event by event."""
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from routeproof.checker.cli import main
+from routeproof.checker.validate import Report, clients, links, mixed, stretches, validate
+from routeproof.checker.validate.seen import CLIENTS, SAID
+from routeproof.checker.validate.store import Store
+from tests.checker.validate.walks import Row
+
+Change: TypeAlias = str | Callable[[Row, random.Random], None]
+"""What happens to an event: it is lost, doubled or moved, or says something else."""
+
+MANY = 1 << 30
+
+
+def recorded(out: Path) -> list[Row]:
+    assert main(["run", "stock", "--scale", "0.01", "--trace", "--out", str(out)]) == 0
+    return [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+
+
+def one_by_one(path: Path) -> Report:
+    """The report where nothing is judged at once."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stretches, "WORTH", MANY)
+        patched.setattr(mixed, "WORTH", MANY)
+        return validate(path)
+
+
+def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
+    """Row by row: links in their order, and what clients did and got in any."""
+    found: dict[tuple[str, ...], list[object]] = {}
+    put = Store.put
+
+    def noted(store: Store, key: tuple[str, ...], block: bytes) -> None:
+        put(store, key, block)
+        if key[1] == "link":
+            found.setdefault(key, []).extend(links.rows(block).tolist())
+        elif key[1] in (SAID, CLIENTS):
+            read = clients.block_of(block)
+            found.setdefault(key, []).extend((*read.operations, *read.published, *read.delivered))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "put", noted)
+        assert validate(path).verdict == "accepted"
+    return {key: those if key[1] == "link" else sorted(those, key=repr) for key, those in found.items()}
+
+
+def retimed(row: Row, rng: random.Random) -> None:
+    row["time"] = rng.choice((0, row["time"] // 2, row["time"] * 2))
+
+
+def renamed(row: Row, rng: random.Random) -> None:
+    row["message"]["id"] = rng.choice(("other", "p00000001"))
+
+
+def otherwise(row: Row, rng: random.Random) -> None:
+    row["message"]["attributes"]["volume"] = rng.choice((1, 10**30, "many"))
+
+
+def otherwhere(row: Row, rng: random.Random) -> None:
+    row["peer"] = rng.choice(("b1", "b2", "b63", "nobody"))
+
+
+def to_another(row: Row, rng: random.Random) -> None:
+    row["message"]["to"] = rng.choice(("s00000001", "nobody"))
+
+
+def bare(row: Row, rng: random.Random) -> None:
+    row["message"].pop(rng.choice(("attributes", "of", "to")), None)
+
+
+def another_kind(row: Row, rng: random.Random) -> None:
+    row["event"] = rng.choice(("receive", "send", "deliver", "client", "drop", "note"))
+
+
+def early(row: Row, rng: random.Random) -> None:
+    row["seq"] = max(0, row["seq"] - rng.randint(1, 3))
+
+
+def of_another_run(row: Row, rng: random.Random) -> None:
+    row["run"] = "another"
+
+
+def broken(row: Row, rng: random.Random) -> None:
+    row["message"]["attributes"] = {"volume": {"of": "what"}}
+
+
+CHANGES = (
+    *(retimed, renamed, otherwise, otherwhere, to_another, bare, another_kind, early, of_another_run, broken),
+    *("lose", "double", "swap"),
+)
+
+
+def name_of(change: Change) -> str:
+    return change if isinstance(change, str) else change.__name__
+
+
+def with_changes(rows: list[Row], change: Change, rng: random.Random) -> list[Row]:
+    """The same trace, but for one event or three."""
+    some = ("deliver",) if change is to_another else ("client", "receive", "send", "deliver")
+    publications = [n for n, row in enumerate(rows) if n and row["message"]["kind"] == "publish"]
+    publications = [n for n in publications if rows[n]["event"] in some]
+    spoilt = list(rows)
+    for at in sorted(rng.sample(publications, rng.choice((1, 1, 3))), reverse=True):
+        if not isinstance(change, str):
+            spoilt[at] = copy.deepcopy(spoilt[at])
+            change(spoilt[at], rng)
+        elif change == "lose":
+            del spoilt[at]
+        elif change == "double":
+            spoilt.insert(at, spoilt[at])
+        else:
+            after = next((n for n in range(at + 1, len(rows)) if rows[n]["broker"] == rows[at]["broker"]), at)
+            spoilt[at], spoilt[after] = spoilt[after], spoilt[at]
+    return spoilt

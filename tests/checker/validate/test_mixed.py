@@ -1,0 +1,126 @@
+"""Publications judged at many brokers at once, against the same trace judged event by event: the same report, whatever
+is wrong, and however many events are taken at a time."""
+
+import copy
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from routeproof.checker.validate import mixed, validate
+from routeproof.checker.validate.part import Part
+from routeproof.traces import Event
+from tests.checker.validate.at_once import CHANGES, MANY, Change, name_of, one_by_one, recorded, set_aside, with_changes
+from tests.checker.validate.walks import Row, write
+
+Judged = Counter[str]
+"""Events that were judged `at once`, or looked at one by one."""
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    return recorded(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """A few are worth it too."""
+    found, passed, look = Judged(), Part.passed_many, Part.look
+
+    def counted(part: Part, count: int, seq: int, times: object) -> None:
+        found["at once"] += count
+        passed(part, count, seq, times)
+
+    def looked(part: Part, event: Event) -> bool:
+        found["looked at"] += 1
+        return look(part, event)
+
+    monkeypatch.setattr(Part, "passed_many", counted)
+    monkeypatch.setattr(Part, "look", looked)
+    monkeypatch.setattr(mixed, "WORTH", 1)
+    return found
+
+
+@pytest.fixture(params=[7, 200, 5000])
+def some(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many events are taken at a time."""
+    number: int = request.param
+    monkeypatch.setattr(mixed, "EVENTS", number)
+    return number
+
+
+def controls(rows: list[Row]) -> int:
+    return sum(row["message"]["kind"] != "publish" for row in rows[1:])
+
+
+def test_a_good_trace_is_nearly_all_judged_at_once(rows: list[Row], tmp_path: Path, judged: Judged, some: int) -> None:
+    path = write(rows, tmp_path / "trace.jsonl")
+    assert validate(path).verdict == "accepted"
+    assert sum(judged.values()) == len(rows) - 1
+    # What is left are the events among which a broker was told what changes its tables, and its last steps.
+    assert judged["looked at"] < {7: 3, 200: 4, 5000: 6}[some] * controls(rows)
+    assert validate(path) == one_by_one(path)
+
+
+def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, judged: Judged, some: int) -> None:
+    path = write(rows, tmp_path / "trace.jsonl")
+    at_once = set_aside(path)
+    assert judged["at once"] > 1000
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mixed, "WORTH", MANY)
+        assert at_once == set_aside(path)
+    assert sum(len(those) for those in at_once.values()) > 5000
+
+
+def ordered(rows: list[Row]) -> list[Row]:
+    """One broker after the other."""
+    return [rows[0], *sorted(rows[1:], key=lambda row: str(row["broker"]))]
+
+
+def twice(rows: list[Row]) -> list[Row]:
+    """A second run, beside the first or after it, in which publications say something else."""
+    other = [{**copy.deepcopy(row), "run": "other"} for row in rows[1:]]
+    for row in other:
+        if "attributes" in row["message"]:
+            row["message"]["attributes"]["date"] = "tomorrow"
+    return [rows[0], *(each for pair in zip(rows[1:], other, strict=True) for each in pair)]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=name_of)
+def test_whatever_is_wrong_the_report_is_the_same(
+    change: Change, rows: list[Row], tmp_path: Path, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, verdicts = random.Random(name_of(change)), Counter[str]()
+    for arranged in (rows, rows, rows, ordered(rows), twice(rows)):
+        monkeypatch.setattr(mixed, "EVENTS", rng.choice((50, 400, 3000)))
+        path = write(with_changes(arranged, change, rng), tmp_path / "trace.jsonl")
+        report = validate(path)
+        assert report == one_by_one(path)
+        verdicts[report.verdict] += 1
+    assert judged["at once"] > 1000
+    assert verdicts["accepted"] < 5 or name_of(change) in ("retimed", "bare")
+
+
+def test_where_tables_are_too_large_nothing_is_judged_at_once(
+    rows: list[Row], tmp_path: Path, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mixed, "CELLS", 100)
+    assert validate(write(rows, tmp_path / "trace.jsonl")).verdict == "accepted"
+    assert judged == {"looked at": len(rows) - 1}
+
+
+def test_a_publication_that_says_something_else_the_second_time(
+    rows: list[Row], tmp_path: Path, judged: Judged
+) -> None:
+    """The first and the last: nothing is known of the second by what was found of the first."""
+    path = tmp_path / "trace.jsonl"
+    again = copy.deepcopy(rows)
+    told = next(row for row in reversed(again) if row["event"] == "client" and row["message"]["kind"] == "publish")
+    first = next(row for row in again[1:] if row["message"]["kind"] == "publish")["message"]
+    for row in again[1:]:
+        if row["message"]["id"] == told["message"]["id"]:
+            row["message"] = {**row["message"], "id": first["id"]}
+    report = validate(write(again, path))
+    assert report.verdict == "rejected"
+    assert report == one_by_one(path)
