@@ -74,17 +74,16 @@ class _Reading:
                 continue
             assert type(line) is Event
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
-            if part is not None:
-                self._look_at(part, line)
+            if part is not None and part.look(line):
+                self._put(part)
 
     def read_mixed(self, lines: Iterable[Event | BadLine]) -> None:
         """The same, publications at many brokers at once."""
-        for bad in Mixed(self.judge, self._new_part, self._look_at, self._put).take(lines):
-            self._bad.add(bad)
-
-    def _look_at(self, part: Part, event: Event) -> None:
-        if part.look(event):
-            self._put(part)
+        for each in Mixed(self.judge, self._new_part).take(lines):
+            if isinstance(each, Part):
+                self._put(each)
+            else:
+                self._bad.add(each)
 
     def _new_part(self, line: Event) -> Part | None:
         key = line.run or self._setting.run, line.broker

@@ -64,35 +64,27 @@ class _Broker:
 
 
 class Mixed:
-    """`part_of`: that of an event, the first of its broker; none where nobody can say whose it is. `look`: at an event
-    of a part, by itself. `put`: what a part has to set aside, if that is much."""
+    """`part_of`: that of an event, the first of its broker; none where nobody can say whose it is."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        part_of: Callable[[Event], Part | None],
-        look: Callable[[Part, Event], None],
-        put: Callable[[Part], None],
-    ) -> None:
+    def __init__(self, judge: Judge, part_of: Callable[[Event], Part | None]) -> None:
         self._judge = judge
         self._part_of = part_of
-        self._look_at = look
-        self._put = put
         self._brokers: dict[tuple[str, str], _Broker] = {}
         self._hops: Column = np.empty((0, 0), np.int32)
         self._entries: dict[Written, Entry | None] = {}
         """Of the publications that were met last, as of the moment."""
         self._moment = -1
 
-    def take(self, lines: Iterable[Event | BadLine]) -> Iterator[BadLine]:
-        """All of a trace, in any order in which each broker's events are in theirs. Bad lines come back."""
+    def take(self, lines: Iterable[Event | BadLine]) -> Iterator[Part | BadLine]:
+        """All that there is, in any order in which each broker's events are in theirs. Bad lines come back, and each
+        part when it is to be asked for what it sets aside."""
         lines = iter(lines)
         while some := list(islice(lines, EVENTS)):
             yield from self._judge_some(some)
         for each in self._brokers.values():
-            self._look(each, len(each.events))
+            yield from self._look(each, len(each.events))
 
-    def _judge_some(self, some: list[Event | BadLine]) -> Iterator[BadLine]:
+    def _judge_some(self, some: list[Event | BadLine]) -> Iterator[Part | BadLine]:
         touched = []
         brokers, run = self._brokers, self._judge.setting.run
         for line in some:
@@ -108,14 +100,20 @@ class Mixed:
             broker.events.append(line)
         runs: dict[str, list[tuple[_Broker, list[int]]]] = {}
         for each in touched:
-            if steps := self._steps(each):
-                runs.setdefault(each.part.run, []).append((each, steps))
+            codes = each.codes()
+            begin, end = _whole_steps(codes)
+            yield from self._look(each, begin)
+            each.waiting = len(codes) - end
+            if begin < end and each.part.begins_many(each.events[0]):
+                runs.setdefault(each.part.run, []).append((each, codes[begin:end]))
+            else:
+                yield from self._look(each, end - begin)
         for those in runs.values():
             if sum(len(steps) for _, steps in those) < WORTH or not self._has_room():
                 for broker, steps in those:
-                    self._look(broker, len(steps))
+                    yield from self._look(broker, len(steps))
             else:
-                self._at_once([broker for broker, _ in those], [steps for _, steps in those])
+                yield from self._at_once([broker for broker, _ in those], [steps for _, steps in those])
 
     def _new(self, first: Event) -> _Broker | None:
         part = self._part_of(first)
@@ -124,36 +122,21 @@ class Mixed:
         broker = self._brokers[part.run, part.broker] = _Broker(part, len(self._brokers))
         return broker
 
-    def _steps(self, broker: _Broker) -> list[int]:
-        """The codes of its events in whole steps that can be judged at once: these are its first ones now."""
-        codes = broker.codes()
-        if ODD in codes:
-            self._look(broker, len(codes))
-            broker.stale = True
-            return []
-        begins = [at for at, code in enumerate(codes) if code <= CLIENT]
-        self._look(broker, begins[0] if begins else len(codes))
-        if not begins:
-            return []
-        broker.waiting = len(codes) - begins[-1]
-        steps = codes[begins[0] : begins[-1]]
-        if steps and not broker.part.begins_many(broker.events[0]):
-            self._look(broker, len(steps))
-            return []
-        return steps
-
-    def _look(self, broker: _Broker, count: int) -> None:
+    def _look(self, broker: _Broker, count: int) -> Iterator[Part]:
         """At so many of its events, one by one."""
         if not count:
             return
         events, broker.events = broker.events[:count], broker.events[count:]
         broker.waiting = min(broker.waiting, len(broker.events))
         for event in events:
-            self._look_at(broker.part, event)
+            if broker.part.look(event):
+                yield broker.part
+            if event.message is None or event.message.kind != "publish":
+                broker.stale = True
 
     # -- at once -------------------------------------------------------------------------------------------------------
 
-    def _at_once(self, brokers: list[_Broker], codes: list[list[int]]) -> None:
+    def _at_once(self, brokers: list[_Broker], codes: list[list[int]]) -> Iterator[Part]:
         many = _Many(self._judge, brokers, codes)
         entries = self._entries_of(many.publications)
         odd = many.odd([entry is None for entry in entries])
@@ -166,13 +149,13 @@ class Mixed:
         odd[many.owner[many.begins][wrong]] = True
         for broker, count, is_odd in zip(brokers, many.sizes, odd.tolist(), strict=True):
             if is_odd:
-                self._look(broker, count)
+                yield from self._look(broker, count)
         many.set_aside(~odd, known.digests)
         for broker, count, is_odd in zip(brokers, many.sizes, odd.tolist(), strict=True):
             if not is_odd:
                 del broker.events[:count]
                 if broker.part.has_much:
-                    self._put(broker.part)
+                    yield broker.part
 
     def _entries_of(self, publications: list[Written]) -> list[Entry | None]:
         """None where its event cannot be read."""
@@ -202,6 +185,14 @@ class Mixed:
                 put_hops(each.part.knowledge, self._hops[each.row])
                 each.local = local_slots(each.part.knowledge)
                 each.stale = False
+
+
+def _whole_steps(codes: list[int]) -> tuple[int, int]:
+    """Where those begin that can be judged at once, and where they end. What is before is to be looked at: with the
+    last odd event, all up to the step after it. What is behind is a step that may go on."""
+    odd = next((at for at in reversed(range(len(codes))) if codes[at] == ODD), -1)
+    begins = [at for at in range(odd + 1, len(codes)) if codes[at] <= CLIENT]
+    return (begins[0], begins[-1]) if begins else (len(codes), len(codes))
 
 
 class _Many:

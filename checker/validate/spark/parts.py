@@ -17,9 +17,10 @@ from msgspec.structs import force_setattr
 from routeproof.checker.memory import collecting_rarely
 from routeproof.checker.validate.bad import BadLines
 from routeproof.checker.validate.metrics.metered import part_of
+from routeproof.checker.validate.mixed import Mixed
 from routeproof.checker.validate.packing import key_of, name_of
 from routeproof.checker.validate.part import Judge, Part
-from routeproof.checker.validate.rows import handed_out
+from routeproof.checker.validate.rows import handed_out, looks_at_once
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.columns import (
@@ -59,25 +60,40 @@ def judge_blocks(setting: Setting, foreseen: Any, found: Iterator[Batch]) -> Ite
 
 
 def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
-    how = dialect(judge.setting.dialect)
     for number, mine in groupby(blocks, lambda block: block["part"]):
-        part: Part | None = None
-        for block in mine:
-            read = numbered(block, how, first_only=block["role"] == CLOSES)
-            if part is None:
-                broker = name_of(block["run"]), name_of(block["broker"])
-                start = read.pop(0) if block["role"] == BEGINS else None
-                assert start is None or isinstance(start, Event), "it was asked whether a part can begin with it"
-                part = part_of(judge, *broker, start, number << PART_BITS)
+        yield from _of_part(judge, number, mine)
+
+
+def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
+    how = dialect(judge.setting.dialect)
+    first = next(blocks)
+    begun = numbered(first, how)
+    start = begun.pop(0) if first["role"] == BEGINS else None
+    assert start is None or isinstance(start, Event), "it was asked whether a part can begin with it"
+    part = part_of(judge, name_of(first["run"]), name_of(first["broker"]), start, number << PART_BITS)
+    closes: list[Event | BadLine] = []
+
+    def lines() -> Iterator[Event | BadLine]:
+        yield from begun
+        for block in blocks:
             if block["role"] == CLOSES:
-                [snapshot] = read
-                assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
-                part.end_with(snapshot)
-                continue
-            for line in read:
-                yield from _look(part, number, line)
-        assert part is not None, "a part has blocks"
-        yield from _finished(part, number)
+                closes.extend(numbered(block, how, first_only=True))
+            else:
+                yield from numbered(block, how)
+
+    if looks_at_once(judge.setting):
+        for each in Mixed(judge, lambda _: part).take(lines()):
+            if isinstance(each, Part):
+                yield from _set_aside(each, number)
+            else:
+                part.bad.add(each)
+    else:
+        for line in lines():
+            yield from _look(part, number, line)
+    for snapshot in closes:
+        assert isinstance(snapshot, Event), "it was asked whether a part can begin with it"
+        part.end_with(snapshot)
+    yield from _finished(part, number)
 
 
 def numbered(block: dict[str, Any], how: Dialect, *, first_only: bool = False) -> list[Event | BadLine]:

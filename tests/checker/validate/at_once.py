@@ -27,6 +27,40 @@ def recorded(out: Path) -> list[Row]:
     return [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
 
 
+def of_numbers() -> list[Row]:
+    """Publications that are numbers: of a broker with a publisher and a subscriber, and of its neighbour with the
+    same."""
+    header = {
+        "routeproof": 1,
+        "run": "r",
+        "protocol": "routing",
+        "policy": "active",
+        "overlay": [["b1", "b2"]],
+        "observes": ["client", "receive", "send", "deliver"],
+    }
+    a, b = ({"kind": "advertise", "id": id, "filter": [0, 1, 2]} for id in "ab")
+    s, t = ({"kind": "subscribe", "id": id, "filter": [0, 1]} for id in "st")
+    told: list[Row] = [
+        {"event": "client", "peer": "c", "message": s},
+        {"event": "client", "peer": "c", "message": a},
+        {"event": "send", "peer": "b2", "message": a},
+        {"event": "receive", "peer": "b2", "message": b},
+        {"event": "send", "peer": "b2", "message": s},
+        {"event": "receive", "peer": "b2", "message": t},
+    ]
+    for number in range(100):
+        of = "ab"[number % 2]
+        said = {"kind": "publish", "id": f"p{number}", "of": of, "event": number % 3}
+        told.append(
+            {"event": "client" if of == "a" else "receive", "peer": "c" if of == "a" else "b2", "message": said}
+        )
+        if number % 3 < 2:
+            told.append({"event": "deliver", "peer": "c", "message": {**said, "to": "s"}})
+            if of == "a":
+                told.append({"event": "send", "peer": "b2", "message": said})
+    return [header, *({"broker": "b1", "seq": n, **row} for n, row in enumerate(told))]
+
+
 def one_by_one(path: Path) -> Report:
     """The report where nothing is judged at once."""
     with pytest.MonkeyPatch.context() as patched:

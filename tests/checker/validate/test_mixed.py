@@ -11,7 +11,17 @@ import pytest
 from routeproof.checker.validate import mixed, validate
 from routeproof.checker.validate.part import Part
 from routeproof.traces import Event
-from tests.checker.validate.at_once import CHANGES, MANY, Change, name_of, one_by_one, recorded, set_aside, with_changes
+from tests.checker.validate.at_once import (
+    CHANGES,
+    MANY,
+    Change,
+    name_of,
+    of_numbers,
+    one_by_one,
+    recorded,
+    set_aside,
+    with_changes,
+)
 from tests.checker.validate.walks import Row, write
 
 Judged = Counter[str]
@@ -124,3 +134,55 @@ def test_a_publication_that_says_something_else_the_second_time(
     report = validate(write(again, path))
     assert report.verdict == "rejected"
     assert report == one_by_one(path)
+
+
+# -- a broker with a publisher and a subscriber, and its neighbour with the same; publications are numbers -------------
+
+
+def rules(rows: list[Row], path: Path) -> list[str]:
+    """What is wrong with the broker's steps: nobody saw what its neighbour published and sent."""
+    report = validate(write(rows, path))
+    assert report == one_by_one(path)
+    return [r.rule for r in report.rejections if r.rule not in ("TRC-3", "TRC-9")]
+
+
+def test_nothing_goes_back(tmp_path: Path, judged: Judged) -> None:
+    """Under a tree there are subscriptions on either side of a publisher."""
+    rows = of_numbers()
+    assert not rules(rows, tmp_path / "trace.jsonl")
+    assert judged["at once"] > 150
+    at = next(n for n, row in enumerate(rows) if n > 50 and row["event"] == "receive" and row["message"]["event"] < 2)
+    back = {**rows[at], "event": "send", "seq": 10**6}
+    assert rules(numbered([*rows[: at + 1], back, *rows[at + 1 :]]), tmp_path / "trace.jsonl") == ["RTE-5"]
+
+
+def numbered(rows: list[Row]) -> list[Row]:
+    return [rows[0], *({**row, "seq": seq} for seq, row in enumerate(rows[1:]))]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_after_a_withdrawal_tables_are_others(known: bool, tmp_path: Path, judged: Judged, some: int) -> None:
+    """Of its own subscription, which goes on to be served; or of its neighbour's, which is not any more."""
+    rows = of_numbers()
+    gone = {"kind": "unsubscribe", "id": "s" if known else "t"}
+    told: list[Row] = [{"broker": "b1", "event": "client" if known else "receive", "message": gone}]
+    told[0]["peer"] = "c" if known else "b2"
+    if known:
+        told.append({"broker": "b1", "event": "send", "peer": "b2", "message": gone})
+    left = [row for row in rows[150:] if known or row["event"] != "send"]
+    found = rules(numbered([*rows[:150], *told, *left]), tmp_path / "trace.jsonl")
+    assert found == (["RTE-5"] if known else [])
+    assert known or judged["at once"] > 20
+
+
+def test_what_nobody_can_read_is_not_passed_on_at_once(rows: list[Row], tmp_path: Path, judged: Judged) -> None:
+    """By whoever published it, and had nobody to pass it on to."""
+    told = next(row for row in rows[1:] if row["event"] == "client" and row["message"]["kind"] == "publish")
+    last = max(row["seq"] for row in rows[1:] if row["broker"] == told["broker"])
+    broken = {**told["message"], "id": "broken", "attributes": {"volume": {"of": "what"}}}
+    more = [{**told, "seq": last + 1, "message": broken}, {**told, "seq": last + 2, "message": broken}]
+    path = write([*rows, *more], tmp_path / "trace.jsonl")
+    report = validate(path)
+    assert report == one_by_one(path)
+    assert report.verdict == "unknown"
+    assert judged["at once"] > 1000

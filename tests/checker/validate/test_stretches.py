@@ -15,7 +15,16 @@ import pytest
 from routeproof.checker.validate import Report, stretches, validate
 from routeproof.checker.validate.part import Part
 from routeproof.traces import parquet_reader, parquet_writer, to_parquet
-from tests.checker.validate.at_once import CHANGES, Change, name_of, one_by_one, recorded, set_aside, with_changes
+from tests.checker.validate.at_once import (
+    CHANGES,
+    Change,
+    name_of,
+    of_numbers,
+    one_by_one,
+    recorded,
+    set_aside,
+    with_changes,
+)
 from tests.checker.validate.walks import Row, write
 
 Judged = Counter[bool]
@@ -159,37 +168,7 @@ def test_columns_of_others(
 
 @pytest.fixture
 def between() -> list[Row]:
-    """Publications that are numbers: of a broker with a publisher and a subscriber, and of its neighbour with the
-    same."""
-    header = {
-        "routeproof": 1,
-        "run": "r",
-        "protocol": "routing",
-        "policy": "active",
-        "overlay": [["b1", "b2"]],
-        "observes": ["client", "receive", "send", "deliver"],
-    }
-    a, b = ({"kind": "advertise", "id": id, "filter": [0, 1, 2]} for id in "ab")
-    s, t = ({"kind": "subscribe", "id": id, "filter": [0, 1]} for id in "st")
-    told: list[Row] = [
-        {"event": "client", "peer": "c", "message": s},
-        {"event": "client", "peer": "c", "message": a},
-        {"event": "send", "peer": "b2", "message": a},
-        {"event": "receive", "peer": "b2", "message": b},
-        {"event": "send", "peer": "b2", "message": s},
-        {"event": "receive", "peer": "b2", "message": t},
-    ]
-    for number in range(100):
-        of = "ab"[number % 2]
-        said = {"kind": "publish", "id": f"p{number}", "of": of, "event": number % 3}
-        told.append(
-            {"event": "client" if of == "a" else "receive", "peer": "c" if of == "a" else "b2", "message": said}
-        )
-        if number % 3 < 2:
-            told.append({"event": "deliver", "peer": "c", "message": {**said, "to": "s"}})
-            if of == "a":
-                told.append({"event": "send", "peer": "b2", "message": said})
-    return [header, *({"broker": "b1", "seq": n, **row} for n, row in enumerate(told))]
+    return of_numbers()
 
 
 def steps_of(report: Report) -> list[str]:
