@@ -34,7 +34,7 @@ GROUP_ROWS = 1 << 17
 PIECE_ROWS = 1 << 12
 """Events of one broker that wait, at most."""
 
-GROUP_TEXTS = 1 << 20
+GROUP_TEXTS = 3 << 18
 """Bytes of different texts in a row group, about; at least those of one piece."""
 
 DICTIONARY_BYTES = 16 << 20

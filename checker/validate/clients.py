@@ -20,7 +20,7 @@ from routeproof.checker.validate.meant import Meant
 from routeproof.checker.validate.packing import packed
 
 BUCKETS = 64
-HELD = 1 << 14
+HELD = 1 << 13
 """Rows that wait before they are put into blocks: some 50 bytes each."""
 
 OPERATIONS_HELD = 128

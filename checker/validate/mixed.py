@@ -18,7 +18,7 @@ from msgspec import UNSET
 from routeproof.checker.validate.clients import Deliveries, Place, Published
 from routeproof.checker.validate.links import LATEST
 from routeproof.checker.validate.part import Judge, Part
-from routeproof.checker.validate.passing import NOBODY, Handed, local_slots, matches, put_hops, unlike
+from routeproof.checker.validate.passing import NOBODY, Handed, local_slots, put_hops, unlike
 from routeproof.checker.validate.publications import NOTHING, Entry, Written
 from routeproof.checker.validate.stretches import CLIENT, DELIVER, KINDS, RECEIVE, SEND, Column
 from routeproof.model.overlay import LOCAL, Node
@@ -142,11 +142,11 @@ class Mixed:
         odd = many.odd([entry is None for entry in entries])
         known = self._judge.dictionary.publications.unpacked([entry or NOTHING for entry in entries])
         self._bring_up_to_date(brokers)
-        rows = np.array([broker.row for broker in brokers], np.int64)
-        step, slot = matches(many.publication, known)
-        hop = self._hops[rows[many.owner[many.begins]][step], slot]
-        wrong = unlike(step, slot, hop, many.near[many.begins], many.handed())
-        odd[many.owner[many.begins][wrong]] = True
+        owner, hops = many.owner[many.begins], self._hops
+        row = np.array([broker.row for broker in brokers], np.int64)[owner]
+        sender = many.near[many.begins]
+        wrong = unlike(many.publication, known, lambda step, slot: hops[row[step], slot], sender, many.handed())
+        odd[owner[wrong]] = True
         for broker, count, is_odd in zip(brokers, many.sizes, odd.tolist(), strict=True):
             if is_odd:
                 yield from self._look(broker, count)

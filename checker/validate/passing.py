@@ -7,7 +7,7 @@ or a subscription, which are held against each other (`unlike`). `passes` does s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from attrs import frozen
@@ -19,6 +19,9 @@ from routeproof.checker.validate.stretches import CLIENT, DELIVER, SEND, Column,
 from routeproof.model.overlay import LOCAL, Node
 
 NOBODY = -1
+
+PAIRS = 1 << 16
+"""Of a step and a subscription that matches its publication, at a time; but of one step, all."""
 
 
 class Steps:
@@ -51,9 +54,9 @@ def passes(
     named = local_slots(knowledge)
     slots = np.array([named.get(id, NOBODY) for id in stretch.to.all_of_them()], np.int64)
     sent, came = kind == SEND, kind == DELIVER
+    hops = _hops(knowledge, known)
     handed = Handed(steps.of_row[sent], near[sent], steps.of_row[came], slots[stretch.to.numbers[:-1][came]])
-    step, slot = matches(steps.publication, known)
-    return not len(unlike(step, slot, _hops(knowledge, known)[slot], near[steps.begins], handed))
+    return not len(unlike(steps.publication, known, lambda _, slot: hops[slot], near[steps.begins], handed))
 
 
 @frozen
@@ -65,32 +68,48 @@ class Handed:
     delivered: Column
     slot: Column
 
+    def sendings(self, begin: int, end: int) -> tuple[Column, Column]:
+        """Of the steps from the one to the other, which they are in the order of."""
+        rows = slice(*np.searchsorted(self.sent, (begin, end)).tolist())
+        return self.sent[rows], self.to[rows]
 
-def unlike(step: Column, slot: Column, hop: Column, sender: Column, seen: Handed) -> Column:
-    """The steps of which the broker made something else than RTE-5 wants. `step`, `slot` and `hop`: each subscription
-    that matches a step's publication, with its last hop. `sender`: of each step."""
-    onward, here = (hop > LOCAL) & (hop != sender[step]), hop == LOCAL
-    sent = _pairs(step[onward], hop[onward], seen.sent, seen.to)
-    came = _pairs(step[here], slot[here], seen.delivered, seen.slot)
-    return np.unique(np.concatenate([_apart(np.unique(sent[0]), sent[1]) // sent[2], _apart(*came[:2]) // came[2]]))
+    def deliveries(self, begin: int, end: int) -> tuple[Column, Column]:
+        rows = slice(*np.searchsorted(self.delivered, (begin, end)).tolist())
+        return self.delivered[rows], self.slot[rows]
 
 
-def _pairs(steps: Column, values: Column, others: Column, seen: Column) -> tuple[Column, Column, int]:
-    """Each pair as one number, and what it is to be divided by to get the step. Values are from -1 on."""
+def unlike(
+    publications: Column, known: Unpacked, hop_of: Callable[[Column, Column], Column], sender: Column, seen: Handed
+) -> Column:
+    """The steps of which the broker made something else than RTE-5 wants. `publications` and `sender`: of each step.
+    `hop_of`: at each step, the last hop of a slot."""
+    matching = np.cumsum(known.counts[publications])
+    begin, wrong = 0, [np.empty(0, np.int64)]
+    while begin < len(publications):
+        before = int(matching[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(matching, before + PAIRS, "right")))
+        step, slot = _matching(publications[begin:end], known)
+        step += begin
+        hop = hop_of(step, slot)
+        onward, here = (hop > LOCAL) & (hop != sender[step]), hop == LOCAL
+        (sent, to), (came, served) = seen.sendings(begin, end), seen.deliveries(begin, end)
+        wrong += [_apart(step[onward], hop[onward], sent, to), _apart(step[here], slot[here], came, served)]
+        begin = end
+    return np.unique(np.concatenate(wrong))
+
+
+def _apart(steps: Column, values: Column, others: Column, seen: Column) -> Column:
+    """The steps that do not have the same values in the one as in the other, each once. Values are from -1 on."""
     width = 2 + max(int(values.max(initial=0)), int(seen.max(initial=0)))
-    return steps * width + values + 1, others * width + seen + 1, width
+    wanted, there = np.unique(steps * width + values + 1), np.sort(others * width + seen + 1)
+    if np.array_equal(wanted, there):
+        return wanted[:0]
+    every, which = np.unique(np.concatenate([wanted, there]), return_inverse=True)
+    counts = [np.bincount(those, minlength=len(every)) for those in (which[: len(wanted)], which[len(wanted) :])]
+    return every[counts[0] != counts[1]] // width
 
 
-def _apart(one: Column, other: Column) -> Column:
-    """What is not there as often in the one as in the other."""
-    if len(one) == len(other) and np.array_equal(np.sort(one), np.sort(other)):
-        return one[:0]
-    every, which = np.unique(np.concatenate([one, other]), return_inverse=True)
-    counts = [np.bincount(those, minlength=len(every)) for those in (which[: len(one)], which[len(one) :])]
-    return every[counts[0] != counts[1]]
-
-
-def matches(publications: Column, known: Unpacked) -> tuple[Column, Column]:
+def _matching(publications: Column, known: Unpacked) -> tuple[Column, Column]:
     """Each step with each slot that its publication matches. `publications`: of each step."""
     counts = known.counts[publications]
     step = np.repeat(np.arange(len(counts)), counts)

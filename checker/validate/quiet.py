@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 SLOTS = 1 << 22
-BATCH = 1 << 16
+BATCH = 1 << 14
+"""Spans that wait to be merged; or a quarter of what there is, which takes as much again while it is merged."""
 
 
 def slot_width(earliest: int, latest: int) -> int:
@@ -39,7 +40,7 @@ class Busy:
         if len(begins):
             self._waiting.append((begins, ends))
             self._count += len(begins)
-            if self._count >= max(BATCH, len(self._begins)):
+            if self._count >= max(BATCH, len(self._begins) >> 2):
                 self._merge()
 
     def spans(self) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ Number: TypeAlias = int | Fraction
 Value: TypeAlias = str | bool | Number
 
 
-FLOATS = 1 << 13
+FLOATS = 1 << 12
 """Floats of which the number is remembered, some 300 bytes each: prices come again and again."""
 
 

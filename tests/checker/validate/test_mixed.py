@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.validate import mixed, validate
+from routeproof.checker.validate import mixed, passing, validate
 from routeproof.checker.validate.part import Part
 from routeproof.traces import Event
 from tests.checker.validate.at_once import (
@@ -54,9 +54,11 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
 
 @pytest.fixture(params=[7, 200, 5000])
 def some(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many events are taken at a time."""
+    """How many events are taken at a time; of which, at times, a few steps are compared at a time."""
     number: int = request.param
     monkeypatch.setattr(mixed, "EVENTS", number)
+    if number == 200:
+        monkeypatch.setattr(passing, "PAIRS", 20)
     return number
 
 
@@ -74,7 +76,9 @@ def test_a_good_trace_is_nearly_all_judged_at_once(rows: list[Row], tmp_path: Pa
 
 
 def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, judged: Judged, some: int) -> None:
-    path = write(rows, tmp_path / "trace.jsonl")
+    """Also that of clients who spoke before their broker took it."""
+    told = [{**row, "issued": max(0, row["time"] - 5)} if row.get("event") == "client" else row for row in rows]
+    path = write(told, tmp_path / "trace.jsonl")
     at_once = set_aside(path)
     assert judged["at once"] > 1000
     with pytest.MonkeyPatch.context() as patched:
@@ -104,6 +108,7 @@ def test_whatever_is_wrong_the_report_is_the_same(
     rng, verdicts = random.Random(name_of(change)), Counter[str]()
     for arranged in (rows, rows, rows, ordered(rows), twice(rows)):
         monkeypatch.setattr(mixed, "EVENTS", rng.choice((50, 400, 3000)))
+        monkeypatch.setattr(passing, "PAIRS", rng.choice((20, 1 << 18)))
         path = write(with_changes(arranged, change, rng), tmp_path / "trace.jsonl")
         report = validate(path)
         assert report == one_by_one(path)

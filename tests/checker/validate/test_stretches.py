@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.checker.validate import Report, stretches, validate
+from routeproof.checker.validate import Report, passing, stretches, validate
 from routeproof.checker.validate.part import Part
 from routeproof.traces import parquet_reader, parquet_writer, to_parquet
 from tests.checker.validate.at_once import (
@@ -84,6 +84,7 @@ def test_brokers_in_several_row_groups(
 ) -> None:
     monkeypatch.setattr(parquet_writer, "PIECE_ROWS", pieces)
     monkeypatch.setattr(parquet_writer, "GROUP_TEXTS", 20_000)
+    monkeypatch.setattr(passing, "PAIRS", 20)
     by_columns, by_lines = both(rows, tmp_path)
     assert by_columns == by_lines
     assert pq.ParquetFile(tmp_path / "trace.parquet").num_row_groups > 20
