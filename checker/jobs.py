@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from attrs import frozen
 
 from routeproof.checker.errors import Undetermined, UsageError
+from routeproof.checker.processes import end
 from routeproof.checker.terminal import ProgressLine, Searching
 from routeproof.checker.verdict import Result
 from routeproof.model.instance import Instance
@@ -163,16 +163,14 @@ def _run_in_processes(jobs: Sequence[Job], workers: int, line: ProgressLine) -> 
             _watch(list(futures.values()), news, line)
             return [futures[i].result() for i in range(len(jobs))]
         except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(multiprocessing.active_children()) - others)
+            end(pool, set(multiprocessing.active_children()) - others)
             return [_result_if_there(futures.get(i)) for i in range(len(jobs))]
         except BrokenProcessPool:
             raise Undetermined(
                 "a worker process died, most likely for want of memory; try --workers 1, or --max-states N"
             ) from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(multiprocessing.active_children()) - others)
+            end(pool, set(multiprocessing.active_children()) - others)
             raise
 
 
@@ -186,11 +184,6 @@ def _watch(futures: list[Future[Result]], news: SimpleQueue[News] | None, line: 
             future.result()  # raises here, and now, what went wrong there
         while news is not None and not news.empty():
             line.draw(*news.get())
-
-
-def _end(processes: set[BaseProcess]) -> None:
-    for process in processes:
-        process.terminate()
 
 
 def _result_if_there(future: Future[Result] | None) -> Result | None:

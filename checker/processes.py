@@ -10,10 +10,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from routeproof.checker.errors import Undetermined
@@ -36,11 +37,16 @@ def in_processes(
             raise Undetermined(
                 f"a worker process died, most likely for want of memory; try --workers 1{advice}"
             ) from None
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - before:
-                process.terminate()
+        except BaseException:  # of whoever asks no further, too
+            end(pool, set(multiprocessing.active_children()) - before)
             raise
+
+
+def end(pool: ProcessPoolExecutor, processes: Iterable[BaseProcess]) -> None:
+    """Whatever they are doing."""
+    for process in processes:
+        process.terminate()
+    pool.shutdown(cancel_futures=True)  # and wait: a thread that is left stumbles when the interpreter ends
 
 
 def _begin_worker() -> None:
