@@ -34,6 +34,9 @@ CELLS = 1 << 21
 """Of a table with each broker's last hop of each subscription, four bytes each. Where it would be larger there is none,
 and nothing is judged at once."""
 
+LONGEST = 1 << 10
+"""Events of a step that wait for the next one. Of a longer step, they and what follows are looked at."""
+
 ODD = len(KINDS)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -102,6 +105,8 @@ class Mixed:
         for each in touched:
             codes = each.codes()
             begin, end = _whole_steps(codes)
+            if len(codes) - end > LONGEST:
+                begin = end = len(codes)
             yield from self._look(each, begin)
             each.waiting = len(codes) - end
             if begin < end and each.part.begins_many(each.events[0]):

@@ -4,13 +4,14 @@ is wrong, and however many events are taken at a time."""
 import copy
 import random
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from routeproof.checker.validate import mixed, passing, validate
 from routeproof.checker.validate.part import Part
-from routeproof.traces import Event
+from routeproof.traces import BadLine, Event
 from tests.checker.validate.at_once import (
     CHANGES,
     MANY,
@@ -178,6 +179,26 @@ def test_after_a_withdrawal_tables_are_others(known: bool, tmp_path: Path, judge
     found = rules(numbered([*rows[:150], *told, *left]), tmp_path / "trace.jsonl")
     assert found == (["RTE-5"] if known else [])
     assert known or judged["at once"] > 20
+
+
+def test_a_step_without_end_is_not_held(tmp_path: Path, judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A publication sent over and over: what waits does not grow with it."""
+    held = 0
+    monkeypatch.setattr(mixed, "EVENTS", 100)
+    monkeypatch.setattr(mixed, "LONGEST", 150)
+    took = mixed.Mixed._judge_some
+
+    def watched(self: mixed.Mixed, some: list[Event | BadLine]) -> Iterator[Part | BadLine]:
+        nonlocal held
+        yield from took(self, some)
+        held = max(held, *(len(broker.events) for broker in self._brokers.values()))
+
+    monkeypatch.setattr(mixed.Mixed, "_judge_some", watched)
+    rows = of_numbers()
+    sent = next(row for row in reversed(rows) if row["event"] == "send")
+    assert rules(numbered([*rows, *([sent] * 3000)]), tmp_path / "trace.jsonl") == ["RTE-5"]
+    assert judged["at once"] > 150
+    assert 0 < held <= 150
 
 
 def test_what_nobody_can_read_is_not_passed_on_at_once(rows: list[Row], tmp_path: Path, judged: Judged) -> None:
