@@ -107,7 +107,7 @@ def test_whatever_is_wrong_the_report_is_the_same(
     change: Change, rows: list[Row], tmp_path: Path, judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng, verdicts = random.Random(name_of(change)), Counter[str]()
-    for arranged in (rows, rows, rows, ordered(rows), twice(rows)):
+    for arranged in (rows, rows, ordered(rows), twice(rows)):
         monkeypatch.setattr(mixed, "EVENTS", rng.choice((50, 400, 3000)))
         monkeypatch.setattr(passing, "PAIRS", rng.choice((20, 1 << 18)))
         path = write(with_changes(arranged, change, rng), tmp_path / "trace.jsonl")
@@ -115,7 +115,7 @@ def test_whatever_is_wrong_the_report_is_the_same(
         assert report == one_by_one(path)
         verdicts[report.verdict] += 1
     assert judged["at once"] > 1000
-    assert verdicts["accepted"] < 5 or name_of(change) in ("retimed", "bare")
+    assert verdicts["accepted"] < 4 or name_of(change) in ("retimed", "bare")
 
 
 def test_where_tables_are_too_large_nothing_is_judged_at_once(
