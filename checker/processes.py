@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 def in_processes(
     do: Callable[[Asked], Answer], asked: Sequence[Asked], workers: int, advice: str = ""
-) -> Iterator[Answer]:
+) -> Generator[Answer, None, None]:
     """In order. `advice` is what else may help where a process dies, beside fewer of them."""
     before = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker) as pool:

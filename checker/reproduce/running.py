@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, TypeAlias
 
 from routeproof.checker.processes import in_processes
@@ -17,8 +16,7 @@ def run_all(plans: Sequence[Sequence[Job[Any]]], workers: int) -> Iterator[Resul
     jobs = [job for plan in plans for job in plan]
     done = map(_run, jobs) if workers == 1 else in_processes(_run, jobs, workers, ", or a smaller --scale")
     for plan in plans:
-        yield {job.name: result for job, result in zip(plan, islice(done, len(plan)), strict=True)}
-    assert next(done, None) is None, "a result for each job"
+        yield {job.name: next(done) for job in plan}
 
 
 def _run(job: Job[Any]) -> Any:
