@@ -7,18 +7,20 @@
 from __future__ import annotations
 
 import stat
+import sys
 import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from routeproof.checker.errors import UsageError, unknown
+from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
-from routeproof.model.protocols import PROTOCOLS
+from routeproof.model.protocols import DEFINITIONS
 from routeproof.model.suggest import did_you_mean, quoted
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import rules_that_fire
+from routeproof.traces.source import STDIN, named
 
 BYTES = 1 << 20
 DOTS = 100
@@ -26,8 +28,8 @@ DOTS = 100
 
 
 def load(path: Path) -> Instance:
-    """The instance in a file."""
-    where = quoted(str(path)) if not str(path).isprintable() else str(path)
+    """The instance in a file; `-` is standard input."""
+    where = "standard input" if str(path) == STDIN else named(path)
     instance = _parse(_read(path, where), where)
     _refuse_unknown_declarations(instance, where)
     return instance
@@ -48,31 +50,50 @@ def find(name: str) -> Instance:
     by_name = {instance.name: instance for instance in shipped()}
     if name in by_name:
         return by_name[name]
-    if name.endswith(".toml"):
-        raise UsageError(f"no instance is called {quoted(name)}; for a file: --instance {quoted(name)}")
     raise unknown("instance", name, by_name)
 
 
 def _simple_to_large(instance: Instance) -> tuple[bool, int, int, int, str]:
     withdrawals = sum(a.unadvertises for a in instance.advertisers) + sum(s.unsubscribes for s in instance.subscribers)
     clients = len(instance.advertisers) + len(instance.subscribers) + len(instance.publications)
-    protocol = list(PROTOCOLS).index(instance.protocol)
+    protocol = list(DEFINITIONS).index(instance.protocol)
     return (instance.faults.any, protocol, clients + withdrawals, len(instance.overlay.brokers), instance.name)
 
 
 def _read(path: Path, where: str) -> bytes:
+    """The bytes of a file, a pipe, or standard input (`-`)."""
     try:
-        is_regular = stat.S_ISREG(path.stat().st_mode)  # before it is opened: opening a pipe may wait for ever
-        data = _first_bytes(path, BYTES + 1) if is_regular else b""
+        if str(path) == STDIN:
+            data, is_readable = _once(path, id(sys.stdin)), True
+        else:
+            found = path.stat()
+            mode = found.st_mode  # a device may have no end
+            is_readable = stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+            if stat.S_ISFIFO(mode):
+                data = _once(path, (found.st_dev, found.st_ino))
+            else:
+                data = _first_bytes(path, BYTES + 1) if is_readable else b""
     except FileNotFoundError:
         raise UsageError(f"{where}: there is no such file; expected an instance file in TOML") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+    except (
+        OSError,
+        ValueError,
+        AttributeError,
+    ) as error:  # a null character in the name; a standard input that is closed
         raise UsageError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if not is_regular:
-        raise UsageError(f"{where}: not a regular file; expected an instance file in TOML")
+    if not is_readable:
+        raise UsageError(f"{where}: not a regular file and not a pipe; expected an instance file in TOML")
     if len(data) > BYTES:
         raise InstanceError(f"{where}: more than {BYTES} bytes; expected an instance file, which is far smaller")
     return data
+
+
+@cache
+def _once(path: Path, which: object) -> bytes:
+    """Content of a pipe (`which` tells it from others): it can be read once, and instances are loaded twice."""
+    if str(path) == STDIN:
+        return sys.stdin.buffer.read(BYTES + 1)
+    return _first_bytes(path, BYTES + 1)
 
 
 def _first_bytes(path: Path, most: int) -> bytes:
@@ -86,6 +107,8 @@ def _parse(data: bytes, where: str) -> Instance:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InstanceError(f"{where}: line {line}: not text in UTF-8; expected an instance file in TOML") from None
+    if text.startswith("\ufeff"):
+        raise InstanceError(f"{where}: line 1: begins with a byte order mark; expected UTF-8 without one")
     for number, line_of_text in enumerate(text.split("\n"), start=1):
         if line_of_text.count(".") > DOTS:
             raise InstanceError(f"{where}: line {number}: found more than {DOTS} dots in one line; expected fewer")
@@ -119,7 +142,7 @@ def _refuse_unknown_declarations(instance: Instance, where: str) -> None:
             if name not in known:
                 near = did_you_mean(name, known)
                 raise InstanceError(f"{where}: {key}[{number}]: found {quoted(name)}; expected {expected}{near}")
-            if name in PROPERTIES and not set(PROPERTIES[name].policies) & set(instance.policies):
+            if name in PROPERTIES and not PROPERTIES[name].is_meant_for(instance.protocol, instance.policies):
                 policies = ", ".join(PROPERTIES[name].policies)
                 raise InstanceError(
                     f"{where}: {key}[{number}]: found {name}, which is meant for {policies};"

@@ -1,61 +1,40 @@
 """Judging plain states: which properties one state breaks, and which it exercises.
 
-`violations` and `exercised` put the catalogue to one `State`, each property to the part that its scope names. `Drains`
-speaks of runs, not of states; `Monitor` judges it too, state after state along one run, and what compares runs. The
-explorer does not come here: it judges columns of states at once.
+`violations` and `exercised` put properties to one `State` (`checker/scopes.py`). `Drains` speaks of runs, not of
+states; `Monitor` judges it too, state after state along one run, and what compares runs. The explorer does not come
+here: it judges columns of states at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from routeproof.checker.settled import Comparison
-from routeproof.model.history import CONTROL
+from routeproof.checker.scopes import Group, answers, groups
+from routeproof.checker.wings import wing_of
 from routeproof.model.world import State, World
-from routeproof.spec.properties import Answer, Property
+from routeproof.spec.properties import Property
 
 Violation = tuple[Property, str]
 """A property that must always hold, and why it does not."""
 
 
-def violations(world: World, state: State, properties: Iterable[Property]) -> list[Violation]:
-    """What is wrong in this state, in the order of `properties`; each of them once."""
-    wrong: dict[str, Violation] = {}
-    for p, answer in answers(world, state, properties):
-        if p.kind == "always" and answer:
-            wrong.setdefault(p.id, (p, answer))
-    return list(wrong.values())
+def violations(world: World, state: State, properties: Sequence[Property]) -> list[Violation]:
+    """Violations in this state, in the order of `properties`; each of them once."""
+    return _violations(world, state, properties, groups(world, properties))
 
 
 def exercised(world: World, state: State, properties: Iterable[Property]) -> list[Property]:
-    """Those that say something here: a `sometimes` among them has been reached."""
-    said = {p.id: p for p, answer in answers(world, state, properties) if answer is not None}
-    return list(said.values())
+    """Properties that this state puts to the test; a `sometimes` among them has been reached."""
+    found = answers(world, groups(world, properties), state, world.in_flight(state))
+    return list({p.id: p for p, answer in found if answer is not None}.values())
 
 
-def answers(world: World, state: State, properties: Iterable[Property]) -> Iterator[tuple[Property, Answer]]:
-    """Every property's answer on every part of the state that it reads (see `spec.properties.Scope`)."""
-    ledger, history = world.ledger, state.history
-    tags = world.in_flight(state)
-    tables = dict(zip(world.nodes, state.locals, strict=True))
-    for p in properties:
-        match p.scope:
-            case "history":
-                yield p, p.evaluate(ledger, history)
-            case "flight":
-                yield p, p.evaluate(ledger, history, tags)
-            case "queue":
-                for link, queue in zip(world.links, state.queues, strict=True):
-                    yield p, p.evaluate(ledger, link, queue)
-            case "record" if not tags & CONTROL:
-                for node in world.nodes:
-                    yield p, p.evaluate(ledger, node, tables[node], history)
-            case "node" if not tags & CONTROL:
-                for node in world.nodes:
-                    yield p, p.evaluate(ledger, node, tables[node], history.done)
-            case "link" if not tags & CONTROL:
-                for near, far in world.links:
-                    yield p, p.evaluate(ledger, (near, far), tables[near], tables[far])
+def _violations(world: World, state: State, properties: Sequence[Property], among: Sequence[Group]) -> list[Violation]:
+    wrong: dict[str, str] = {}
+    for p, answer in answers(world, among, state, world.in_flight(state)):
+        if p.kind == "always" and answer:
+            wrong.setdefault(p.id, answer)
+    return [(p, wrong[p.id]) for p in properties if p.id in wrong]
 
 
 class Monitor:
@@ -69,19 +48,21 @@ class Monitor:
         self.world = world
         self.properties = tuple(properties)
         self.steps = -1
-        self._drains = next((p for p in properties if p.scope == "graph"), None)
+        self._groups = groups(world, self.properties)
+        self._drains = next((p for p in properties if p.over == "graph"), None)
         self._first_seen: dict[State, int] = {}
-        self._settled = next((p for p in properties if p.scope == "settled"), None)
-        self._comparison = Comparison(world) if self._settled is not None else None
+        self._settled = next((p for p in properties if p.over == "settled"), None)
+        made = wing_of(world).settled if self._settled is not None else None
+        self._judge = None if made is None else made(world)
 
     def look(self, state: State) -> list[Violation]:
-        """What is wrong here, given where this run has been."""
+        """Violations in this state, given where this run has been."""
         self.steps += 1
         before = self._first_seen.setdefault(state, self.steps)
-        wrong = violations(self.world, state, self.properties)
+        wrong = _violations(self.world, state, self.properties, self._groups)
         if self._drains is not None and (why := self._does_not_drain(state, before)):
             wrong.append((self._drains, why))
-        if self._settled is not None and self._comparison is not None and (why := self._comparison.look(state)):
+        if self._settled is not None and self._judge is not None and (why := self._judge.look(state)):
             wrong.append((self._settled, why))
         return wrong
 

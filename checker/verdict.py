@@ -1,6 +1,6 @@
-"""What an engine answers: a `Result` with one `Finding` a property.
+"""Answers of engines: a `Result` with one `Finding` for each property.
 
-Three values: holds, fails, unknown. A limit that was reached is never "holds", and the bounds stand beside the verdict.
+Three values: holds, fails, unknown. A limit that was reached is never "holds", and the verdict comes with its bounds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ class Finding:
     run: tuple[str, ...] | None = None
     """Labels of the actions from the initial state: a replay token."""
     why: str = ""
-    """What is wrong at the end of the run."""
+    """Description of the violation at the end of the run."""
     trace: Path | None = None
-    """Where the run is written. Only the fuzzer says: nobody else knows the instance that it drew."""
+    """Where the run is written. Only the fuzzer says so: only it knows the instance that it drew."""
+    unwritten: str = ""
+    """Why the fuzzer could not write the run."""
 
     @builtins.property  # `property` is a field here
     def failed(self) -> bool:
@@ -54,5 +56,9 @@ class Result:
     stored: int = 0
     """States kept; fewer than `states` under a symmetry reduction."""
     reduction: tuple[str, ...] = ()
+    examples: int = 0
+    """How many runs the fuzzer drew."""
     limit: str = ""
     """Which limit was reached first; empty when complete."""
+    unsaved: str = ""
+    """The reason for which the requested checkpoint could not be written, if any."""

@@ -7,26 +7,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
+from typing import Any
 
 from attrs import evolve, field, frozen
 
 from routeproof.model.instance import Faults, Instance
-from routeproof.model.messages import (
-    Advertise,
-    Congest,
-    Deliver,
-    Publish,
-    Relieve,
-    Subscribe,
-    Subscription,
-    Unadvertise,
-    Unsubscribe,
-    is_control,
-)
+from routeproof.model.messages import Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe, is_control
+from routeproof.model.operations import OperationRow
 from routeproof.model.overlay import Node
-from routeproof.model.pruning_parameters import PruningParameters
+from routeproof.model.protocol import Kept
+from routeproof.model.topology import Topology
 
 CONTROL = 1
 """The tag of a queue that holds a control message; publication number i has the tag 2 << i."""
@@ -42,12 +34,6 @@ class History:
     ready: int = 0
     owed: int = 0
     faults: Faults = Faults()
-    astray: bool = False
-    """Something was delivered to a client that has no subscription of this name any more."""
-    fair: int = 0
-    """Of pruning: publications since which no client has changed anything, published while all was quiet."""
-    cut: int = 0
-    """Of pruning: 1 + the rank of the subscription whose withdrawal was the last change, on fair statistics; or 0."""
 
 
 @frozen
@@ -67,35 +53,62 @@ class Operation:
 
 
 @frozen
+class _Issue:
+    """One time that a client subscribes, and the operations that begin and end it. `off` 0: nothing ends it."""
+
+    subscription: Subscription
+    node: Node
+    on: int
+    off: int
+
+
+@frozen(cache_hash=True)
 class Ledger:
     """The books of one instance."""
 
     instance: Instance
     policy: str
+    rows: tuple[OperationRow, ...]
+    parameters_of: Callable[[Instance, str], Any] = field(eq=False, repr=False)
+    topology: Topology
     operations: tuple[Operation, ...] = field(init=False)
-    _subscribe: tuple[int, ...] = field(init=False)
-    _unsubscribe: tuple[int, ...] = field(init=False)
-    _resubscribe: tuple[int, ...] = field(init=False)
+    _issues: tuple[tuple[_Issue, ...], ...] = field(init=False)
+    """Per subscription, the times that its client may subscribe, the first one first."""
     _advertise: tuple[int, ...] = field(init=False)
     _unadvertise: tuple[int, ...] = field(init=False)
+    _active: dict[int, int] = field(init=False, factory=dict, eq=False, repr=False)
+    """Active pairs by `done`, as far as they were looked up."""
+    _subscribed: dict[int, tuple[bool, ...]] = field(init=False, factory=dict, eq=False, repr=False)
+    """Active subscriptions by `done`, as far as they were looked up."""
+    _may: dict[int, int] = field(init=False, factory=dict, eq=False, repr=False)
+    """Enabled operations by `done`, as far as they were looked up."""
 
     def __attrs_post_init__(self) -> None:
-        operations = _operations(self.instance)
+        bit = {row.label: 1 << i for i, row in enumerate(self.rows)}
+        operations = tuple(
+            Operation(i, row.label, row.node, row.message, bit.get(row.after, 0), bit.get(row.until, 0))
+            for i, row in enumerate(self.rows)
+        )
         object.__setattr__(self, "operations", operations)
-        bits = {o.label: o.bit for o in operations}
-        for name, items in (
-            ("subscribe", self.instance.subscriptions),
-            ("unsubscribe", self.instance.subscriptions),
-            ("resubscribe", self.instance.subscriptions),
-            ("advertise", self.instance.advertisements),
-            ("unadvertise", self.instance.advertisements),
-        ):
-            object.__setattr__(self, f"_{name}", tuple(bits.get(f"{name}({item.id})", 0) for item in items))
+        issues: list[list[_Issue]] = [[] for _ in self.instance.subscriptions]
+        for o in operations:
+            if isinstance(o.message, Subscribe):
+                ends = (off.bit for off in operations if isinstance(off.message, Unsubscribe) and off.after == o.bit)
+                s = o.message.subscription
+                issues[s.rank].append(_Issue(s, o.node, o.bit, next(ends, 0)))
+        object.__setattr__(self, "_issues", tuple(map(tuple, issues)))
+        for name in ("advertise", "unadvertise"):
+            bits = tuple(bit.get(f"{name}({item.id})", 0) for item in self.instance.advertisements)
+            object.__setattr__(self, f"_{name}", bits)
+
+    def name(self, node: Node) -> str:
+        """Name of a node, for the reasons that properties give."""
+        return self.topology.name(node)
 
     @cached_property
-    def parameters(self) -> PruningParameters:
-        """Of pruning: what the instance says of its readings."""
-        return self.instance.parameters(self.policy)
+    def parameters(self) -> Any:
+        """Parameters of the protocol: what the readings of the instance come to under the policy."""
+        return self.parameters_of(self.instance, self.policy)
 
     def initial(self) -> History:
         return History(faults=self.instance.faults)
@@ -104,43 +117,37 @@ class Ledger:
         done = history.done
         return not done & (operation.bit | operation.until) and done & operation.after == operation.after
 
+    def may(self, history: History) -> int:
+        """The mask of the operations that are enabled."""
+        done = history.done
+        if done not in self._may:
+            self._may[done] = sum(o.bit for o in self.operations if self.enabled(history, o))
+        return self._may[done]
+
     def after(
-        self, history: History, operation: Operation | None, deliveries: Iterable[Deliver], quiet: bool
+        self, history: History, operation: Operation | None, deliveries: Sequence[Deliver], quiet: bool
     ) -> History:
         """The page after a step. `quiet`: no queue holds a control message once the step is done."""
-        done, owed, delivered = history.done, history.owed, history.delivered
-        duplicate, astray = history.duplicate, history.astray
+        if operation is None and not deliveries and (not quiet or self._active_pairs(history.done) == history.ready):
+            return history
+        done, owed, delivered, duplicate = history.done, history.owed, history.delivered, history.duplicate
         if operation is not None:
             done |= operation.bit
             if isinstance(operation.message, Publish):
                 owed |= self._owed_by(operation.message, history.ready)
             elif isinstance(operation.message, Unsubscribe):
                 owed &= ~self._all_of(operation.message.subscription)
-            elif isinstance(operation.message, Subscribe):  # PRN-15: to the new one nothing was delivered yet
+            elif isinstance(operation.message, Subscribe):  # again: to the new one nothing was delivered yet
                 delivered &= ~self._all_of(operation.message.subscription)
         for delivery in deliveries:
             s, pair = delivery.subscription, self.pair(delivery.publication.rank, delivery.subscription.rank)
-            if self.issue(s.rank, done) != s:
-                astray = True
+            if self.issue(s.rank, done) != s:  # to a client that does not have the subscription any more
                 continue
             duplicate = duplicate or bool(delivered & pair)
             delivered |= pair
         active = self._active_pairs(done)
         ready = active if quiet else history.ready & active
-        fair, cut = self._statistics(history, operation, quiet)
-        return History(done, delivered, duplicate, ready, owed, history.faults, astray, fair, cut)
-
-    def _statistics(self, history: History, operation: Operation | None, quiet: bool) -> tuple[int, int]:
-        """What `fair` and `cut` become. A publication leaves it as quiet as it was."""
-        if operation is None or self.instance.protocol != "pruning":
-            return history.fair, history.cut
-        match operation.message:
-            case Publish(p):
-                return history.fair | (1 << p.rank if quiet else 0), history.cut
-            case Unsubscribe(s):
-                mine = {p for p, t in self.pairs(history.delivered) if t == s.rank}
-                return 0, s.rank + 1 if mine and all(history.fair >> p & 1 for p in mine) else 0
-        return 0, 0
+        return History(done, delivered, duplicate, ready, owed, history.faults)
 
     def spend(self, history: History, fault: str) -> History:
         """One fault of this kind fewer may happen from now on."""
@@ -157,33 +164,46 @@ class Ledger:
         return [divmod(i, width) for i in range(mask.bit_length()) if mask >> i & 1]
 
     def tag(self, message: Hashable) -> int:
-        """What a queue holding this message is known to hold."""
-        if isinstance(message, Publish):
-            return 2 << message.publication.rank
-        return CONTROL if is_control(message) else 0
+        """Tag of a queue that holds this message."""
+        mask = CONTROL if is_control(message) else 0
+        for copy in message.copies if isinstance(message, Message) else ():
+            mask |= 2 << copy.rank
+        return mask
 
-    def active_subscriptions(self, done: int) -> list[bool]:
-        """Per subscription: subscribed and not unsubscribed, or subscribed again."""
-        rows = zip(self._subscribe, self._unsubscribe, self._resubscribe, strict=True)
-        return [bool(done & again) or (bool(done & on) and not done & off) for on, off, again in rows]
+    def tags_of(self, kept: Kept) -> int:
+        """Tag of a node that keeps this."""
+        mask = CONTROL if kept.control else 0
+        for p in self.instance.publications:
+            if p.id in kept.publications:
+                mask |= 2 << p.rank
+        return mask
+
+    def active_subscriptions(self, done: int) -> Sequence[bool]:
+        """Per subscription: its client has it now."""
+        known = self._subscribed.get(done)
+        if known is None:
+            known = tuple(self.issue(rank, done) is not None for rank in range(len(self._issues)))
+            self._subscribed[done] = known
+        return known
 
     def issue(self, rank: int, done: int) -> Subscription | None:
         """The subscription of this rank as its client has it now; None where it is not active."""
-        subscriber = self.instance.subscribers[rank]
-        if done & self._resubscribe[rank]:
-            return self.instance.issued_again(subscriber)
-        active = done & self._subscribe[rank] and not done & self._unsubscribe[rank]
-        return subscriber.subscription if active else None
+        issue = self._latest(rank, done)
+        return None if issue is None or done & issue.off else issue.subscription
+
+    def _latest(self, rank: int, done: int) -> _Issue | None:
+        """The last time that the client of this rank subscribed."""
+        return next((issue for issue in reversed(self._issues[rank]) if done & issue.on), None)
 
     def withdrawn(self, done: int) -> list[Subscription]:
-        """What was subscribed and then unsubscribed, whether it was issued again or not."""
-        rows = zip(self.instance.subscriptions, self._unsubscribe, strict=True)
-        return [s for s, off in rows if done & off]
+        """The subscriptions that were withdrawn, whether they were issued again or not."""
+        rows = zip(self.instance.subscriptions, self._issues, strict=True)
+        return [s for s, issues in rows if any(done & issue.off for issue in issues)]
 
     def home(self, rank: int, done: int) -> Node:
         """Where that client is."""
-        subscriber = self.instance.subscribers[rank]
-        return subscriber.again if subscriber.again is not None and done & self._resubscribe[rank] else subscriber.at
+        issue = self._latest(rank, done)
+        return self.instance.subscribers[rank].at if issue is None else issue.node
 
     def active_advertisements(self, done: int) -> list[bool]:
         """Per advertisement: advertised and not unadvertised."""
@@ -191,12 +211,15 @@ class Ledger:
 
     def _active_pairs(self, done: int) -> int:
         """All overlapping pairs of an active subscription and an active advertisement."""
+        if done in self._active:
+            return self._active[done]
         subs, advs = self.active_subscriptions(done), self.active_advertisements(done)
         mask = 0
         for s in self.instance.subscriptions:
             for a in self.instance.advertisements:
                 if subs[s.rank] and advs[a.rank] and s.filter.overlaps(a.filter):
                     mask |= 1 << (s.rank * len(advs) + a.rank)
+        self._active[done] = mask
         return mask
 
     def _owed_by(self, publish: Publish, ready: int) -> int:
@@ -210,37 +233,3 @@ class Ledger:
 
     def _all_of(self, s: Subscription) -> int:
         return sum(self.pair(p.rank, s.rank) for p in self.instance.publications)
-
-
-def _operations(instance: Instance) -> tuple[Operation, ...]:
-    """In the order in which engines number them: as listed, withdrawals after everything that comes first."""
-    rows: list[tuple[str, Node, Hashable, str, str]] = []
-    for a in instance.advertisers:
-        rows.append((f"advertise({a.advertisement.id})", a.at, Advertise(a.advertisement), "", ""))
-    for s in instance.subscribers:
-        rows.append((f"subscribe({s.subscription.id})", s.at, Subscribe(s.subscription), "", ""))
-    for p in instance.publications:
-        home = instance.advertiser_of(p).at
-        until = f"unadvertise({p.of})"
-        rows.append((f"publish({p.id})", home, Publish(p), f"advertise({p.of})", until))
-    for s in instance.subscribers:
-        if s.unsubscribes:
-            name = s.subscription.id
-            rows.append((f"unsubscribe({name})", s.at, Unsubscribe(s.subscription), f"subscribe({name})", ""))
-    for a in instance.advertisers:
-        if a.unadvertises:
-            name = a.advertisement.id
-            rows.append((f"unadvertise({name})", a.at, Unadvertise(a.advertisement), f"advertise({name})", ""))
-    for s in instance.subscribers:
-        if s.again is not None:
-            name = s.subscription.id
-            message = Subscribe(instance.issued_again(s))
-            rows.append((f"resubscribe({name})", s.again, message, f"unsubscribe({name})", ""))
-    for b in instance.congestion:
-        rows.append((f"congest({b})", b, Congest(), "", ""))
-        rows.append((f"relieve({b})", b, Relieve(), f"congest({b})", ""))
-    bit = {label: 1 << i for i, (label, *_) in enumerate(rows)}
-    return tuple(
-        Operation(i, label, node, message, bit.get(after, 0), bit.get(until, 0))
-        for i, (label, node, message, after, until) in enumerate(rows)
-    )

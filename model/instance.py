@@ -9,13 +9,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Node, Overlay
-from routeproof.model.pruning_parameters import PruningParameters
 
 POLICIES = ("none", "active", "lazy", "packing")
+
+Own = tuple[tuple[str, Any], ...]
+"""Content of keys of a protocol's own, in the order of keys; keys that have their default are left out."""
+
+
+def own_with(own: Own, key: str, value: Any) -> Own:
+    """The content with another value for a key; without the key where the value is None or empty."""
+    others = [each for each in own if each[0] != key]
+    return tuple(sorted(others if value in (None, ()) else [*others, (key, value)], key=lambda each: each[0]))
 
 
 @frozen
@@ -25,6 +33,11 @@ class Advertiser:
     advertisement: Advertisement
     at: Node
     unadvertises: bool = False
+    own: Own = ()
+
+    def section(self, key: str, default: Any = None) -> Any:
+        """Content of a key that only the instance's protocol has."""
+        return dict(self.own).get(key, default)
 
 
 @frozen
@@ -34,8 +47,11 @@ class Subscriber:
     subscription: Subscription
     at: Node
     unsubscribes: bool = False
-    again: Node | None = None
-    """Where its client may subscribe again, once it has unsubscribed (PRN-15)."""
+    own: Own = ()
+
+    def section(self, key: str, default: Any = None) -> Any:
+        """Content of a key that only the instance's protocol has."""
+        return dict(self.own).get(key, default)
 
 
 @frozen
@@ -54,7 +70,7 @@ class Faults:
 
 @frozen
 class Instance:
-    """What an instance file says. `must_reach` and `must_fail` are what its author declares about the outcome."""
+    """Content of an instance file. `must_reach` and `must_fail` are its author's statements about the outcome."""
 
     name: str
     overlay: Overlay
@@ -68,10 +84,14 @@ class Instance:
     must_reach: tuple[str, ...] = ()
     must_fail: tuple[str, ...] = ()
     about: str = ""
-    readings: tuple[tuple[str, Any], ...] = ()
-    """Of the pruning protocol: parameters that do not have their default."""
-    congestion: tuple[Node, ...] = ()
-    """Brokers that may become congested, and be relieved, once each (PRN-6)."""
+    broker_names: tuple[str, ...] = ()
+    """Names of the brokers 1, 2, ... for people and in traces; b1, b2, ... where there are none."""
+    own: Own = ()
+    """Content of the keys that only the instance's protocol has (`Definition.sections`)."""
+
+    def section(self, key: str, default: Any = None) -> Any:
+        """Content of a section of the protocol's own."""
+        return dict(self.own).get(key, default)
 
     @cached_property
     def advertisements(self) -> tuple[Advertisement, ...]:
@@ -80,15 +100,6 @@ class Instance:
     @cached_property
     def subscriptions(self) -> tuple[Subscription, ...]:
         return tuple(s.subscription for s in self.subscribers)
-
-    def parameters(self, policy: str) -> PruningParameters:
-        return evolve(PruningParameters.of(policy), **dict(self.readings))
-
-    def issued_again(self, subscriber: Subscriber) -> Subscription:
-        """PRN-15: what the client sends when it subscribes a second time."""
-        s = subscriber.subscription
-        is_new = dict(self.readings).get("identity", "issue") == "issue"
-        return evolve(s, id=f"{s.id}'") if is_new else s
 
     def advertiser_of(self, publication: Publication) -> Advertiser:
         return next(a for a in self.advertisers if a.advertisement.id == publication.of)

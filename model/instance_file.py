@@ -9,22 +9,24 @@ Reading bytes from a disk is not done here (`routeproof.checker.instances`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 
+from attrs import evolve
+
+from routeproof.model.definition import Definition
 from routeproof.model.filters import DIALECTS, Dialect, Event, EventSet, Filter, FilterError
 from routeproof.model.filters.attributes import Attributes
-from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
+from routeproof.model.instance import Advertiser, Faults, Instance, Own, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay, OverlayError
-from routeproof.model.protocols import POLICIES_OF, PROTOCOLS
-from routeproof.model.pruning_table import read_readings, readings_to_table
-from routeproof.model.reading import InstanceError, Place
+from routeproof.model.protocols import DEFINITIONS
+from routeproof.model.reading import BROKERS, InstanceError, Place
 
 __all__ = ["InstanceError", "parse_instance", "to_table"]
 
 # Far above what can be explored, and low enough that an absurd file is refused at once.
-BROKERS = 64
 IDS = 256
 EVENT = 62
 FAULTS = 8
@@ -32,9 +34,17 @@ DECLARED = 64
 ABOUT = 200
 
 REQUIRED = ("name", "protocol", "policy", "overlay")
-OPTIONAL = ("about", "dialect", "advertisement", "subscription", "publication", "faults", "must_reach", "must_fail")
-PRUNED = ("pruning", "congestion")
-"""Keys that only the protocol pruning knows; `again` of a subscription is another."""
+OPTIONAL = (
+    "about",
+    "dialect",
+    "brokers",
+    "advertisement",
+    "subscription",
+    "publication",
+    "faults",
+    "must_reach",
+    "must_fail",
+)
 FAULT_KINDS = ("loss", "duplicate", "reorder", "crash")
 
 
@@ -43,16 +53,17 @@ def parse_instance(raw: object, where: str) -> Instance:
     absent = partial(Place, where)
     protocol = "routing"
     if isinstance(raw, Mapping) and "protocol" in raw:  # first: another protocol's own table would be an unknown key
-        protocol = Place(where, "protocol", raw["protocol"]).one_of(PROTOCOLS)
-    is_pruned = protocol == "pruning"
-    top = Place(where, "", raw).table(REQUIRED, (*OPTIONAL, *PRUNED) if is_pruned else OPTIONAL)
-    policies = _policies(top["policy"], POLICIES_OF[protocol])
+        protocol = Place(where, "protocol", raw["protocol"]).one_of(DEFINITIONS)
+    definition = DEFINITIONS[protocol]
+    sections = [section for section in definition.sections if not section.of]
+    top = Place(where, "", raw).table(REQUIRED, (*OPTIONAL, *(section.key for section in sections)))
+    policies = _policies(top["policy"], definition.policies)
     overlay = _overlay(top["overlay"])
-    reader = _Reader(overlay, _dialect(top.get("dialect", absent("dialect", "strict"))), is_pruned)
+    reader = _Reader(overlay, _dialect(top.get("dialect", absent("dialect", "strict"))), definition)
     advertisers = reader.advertisers(top.get("advertisement", absent("advertisement", [])))
     subscribers = reader.subscribers(top.get("subscription", absent("subscription", [])))
     publications = reader.publications(top.get("publication", absent("publication", [])), advertisers)
-    return Instance(
+    instance = Instance(
         name=top["name"].name(),
         overlay=overlay,
         advertisers=advertisers,
@@ -65,9 +76,19 @@ def parse_instance(raw: object, where: str) -> Instance:
         must_reach=_declared(top.get("must_reach", absent("must_reach", []))),
         must_fail=_declared(top.get("must_fail", absent("must_fail", []))),
         about=top["about"].line(ABOUT) if "about" in top else "",
-        readings=read_readings(top["pruning"], policies) if "pruning" in top else (),
-        congestion=reader.congestion(top.get("congestion", absent("congestion", []))),
+        broker_names=_broker_names(top["brokers"], overlay) if "brokers" in top else (),
     )
+    instance = reader.with_own(instance)
+    own = [(each.key, each.read(top[each.key], instance), each.default) for each in sections if each.key in top]
+    instance = evolve(instance, own=_own(own))
+    for name in set(instance.broker_names) & {name for _, name in definition.topology(instance).names}:
+        top["brokers"].refuse("names that no other node has", f'"{name}"')
+    return instance
+
+
+def _own(read: Iterable[tuple[str, Hashable, Hashable]]) -> Own:
+    """The content of keys of the protocol's own that do not have their default."""
+    return tuple(sorted((key, value) for key, value, default in read if value != default))
 
 
 def to_table(instance: Instance) -> dict[str, object]:
@@ -80,8 +101,16 @@ def to_table(instance: Instance) -> dict[str, object]:
     if instance.dialect != "strict":
         table["dialect"] = instance.dialect
     table["overlay"] = [list(edge) for edge in instance.overlay.edges]
+    if instance.broker_names:
+        table["brokers"] = list(instance.broker_names)
     table["advertisement"] = [
-        {"id": a.advertisement.id, "at": a.at, **_filter_to_json(a.advertisement.filter), **_if("unadvertises", a)}
+        {
+            "id": a.advertisement.id,
+            "at": a.at,
+            **_filter_to_json(a.advertisement.filter),
+            **_if("unadvertises", a),
+            **_own_to_json(instance, a),
+        }
         for a in instance.advertisers
     ]
     table["subscription"] = [
@@ -90,15 +119,31 @@ def to_table(instance: Instance) -> dict[str, object]:
             "at": s.at,
             **_filter_to_json(s.subscription.filter),
             **_if("unsubscribes", s),
-            **({} if s.again is None else {"again": s.again}),
+            **_own_to_json(instance, s),
         }
         for s in instance.subscribers
     ]
     table["publication"] = [{"id": p.id, "of": p.of, **_event_to_json(p.event)} for p in instance.publications]
     faults = {kind: getattr(instance.faults, kind) for kind in FAULT_KINDS if getattr(instance.faults, kind)}
-    own = {"pruning": readings_to_table(instance.readings), "congestion": [{"at": b} for b in instance.congestion]}
+    own = _own_to_json(instance, instance)
     declared = {**own, "faults": faults, "must_reach": list(instance.must_reach), "must_fail": list(instance.must_fail)}
     return table | {key: value for key, value in declared.items() if value}
+
+
+def _broker_names(place: Place, overlay: Overlay) -> tuple[str, ...]:
+    """A name for each broker, in the order of their numbers. b1, b2, ... are the names of brokers without one."""
+    many = len(overlay.brokers)
+    found: list[str] = []
+    for number, entry in enumerate(place.items(BROKERS, "names of brokers"), 1):
+        name = entry.name()
+        if name in found:
+            entry.refuse("a name that no other broker has", f'"{name}"')
+        if re.fullmatch(r"b\d+|client-.*|driver", name) and name != f"b{number}":
+            entry.refuse("a name that nobody else could have", f'"{name}"')
+        found.append(name)
+    if len(found) != many:
+        place.refuse(f"{many} names, one for each broker", f"{len(found)}")
+    return tuple(found)
 
 
 # -- clients -----------------------------------------------------------------------------------------------------------
@@ -107,10 +152,15 @@ def to_table(instance: Instance) -> dict[str, object]:
 class _Reader:
     """Reads the clients in the order of the file, and remembers which ids are taken and which algebra is spoken."""
 
-    def __init__(self, overlay: Overlay, dialect: Dialect, is_pruned: bool) -> None:
+    def __init__(self, overlay: Overlay, dialect: Dialect, definition: Definition) -> None:
         self.overlay = overlay
         self.dialect = dialect
-        self.is_pruned = is_pruned
+        self.sections = {
+            table: [section for section in definition.sections if section.of == table]
+            for table in ("advertisement", "subscription")
+        }
+        self.given: dict[str, list[dict[str, Place]]] = {"advertisement": [], "subscription": []}
+        """Keys of clients that are the protocol's own: they are read last, since they may speak of anything."""
         self.taken: dict[str, str] = {}
         self.algebra: tuple[str, str] | None = None
         """The key of the first filter, `events` or `filter`, and where it stands."""
@@ -118,36 +168,47 @@ class _Reader:
     def advertisers(self, place: Place) -> tuple[Advertiser, ...]:
         found = []
         for rank, entry in enumerate(place.items(IDS, "tables, each [[advertisement]]")):
-            keys = entry.table(("id", "at"), ("events", "filter", "unadvertises"))
+            keys = self._keys(entry, "advertisement", "unadvertises")
             advertisement = Advertisement(rank, self._id(keys["id"]), self._filter(entry, keys))
-            found.append(Advertiser(advertisement, self._home(keys["at"]), _flag(keys, "unadvertises")))
+            found.append(Advertiser(advertisement, keys["at"].broker(self.overlay), _flag(keys, "unadvertises")))
         return tuple(found)
 
     def subscribers(self, place: Place) -> tuple[Subscriber, ...]:
         found = []
         for rank, entry in enumerate(place.items(IDS, "tables, each [[subscription]]")):
-            again = ("again",) if self.is_pruned else ()
-            keys = entry.table(("id", "at"), ("events", "filter", "unsubscribes", *again))
+            keys = self._keys(entry, "subscription", "unsubscribes")
             subscription = Subscription(rank, self._id(keys["id"]), self._filter(entry, keys))
-            unsubscribes = _flag(keys, "unsubscribes")
-            found.append(Subscriber(subscription, self._home(keys["at"]), unsubscribes, self._again(keys)))
+            found.append(Subscriber(subscription, keys["at"].broker(self.overlay), _flag(keys, "unsubscribes")))
         return tuple(found)
 
-    def _again(self, keys: dict[str, Place]) -> int | None:
-        """PRN-15: where its client comes back."""
-        if "again" not in keys:
-            return None
-        if not _flag(keys, "unsubscribes"):
-            keys["again"].refuse("unsubscribes = true beside it: who does not leave does not come back")
-        return self._home(keys["again"])
+    def _keys(self, entry: Place, table: str, flag: str) -> dict[str, Place]:
+        """The keys of a client; those that are the protocol's own are kept for later."""
+        own = [section.key for section in self.sections[table]]
+        keys = entry.table(("id", "at"), ("events", "filter", flag, *own))
+        self.given[table].append({key: keys[key] for key in own if key in keys})
+        return keys
 
-    def congestion(self, place: Place) -> tuple[int, ...]:
-        """PRN-6: the brokers that may become congested."""
-        entries = place.items(BROKERS, "tables, each [[congestion]]")
-        homes = [entry.table(("at",), ())["at"] for entry in entries]
-        brokers = tuple(self._home(home) for home in homes)
-        place.distinct(homes, brokers)
-        return brokers
+    def with_own(self, instance: Instance) -> Instance:
+        """The instance with the content of its clients' keys that are the protocol's own."""
+        return evolve(
+            instance,
+            advertisers=tuple(
+                evolve(a, own=self._own(instance, a, "advertisement", rank))
+                for rank, a in enumerate(instance.advertisers)
+            ),
+            subscribers=tuple(
+                evolve(s, own=self._own(instance, s, "subscription", rank))
+                for rank, s in enumerate(instance.subscribers)
+            ),
+        )
+
+    def _own(self, instance: Instance, client: Advertiser | Subscriber, table: str, rank: int) -> Own:
+        given = self.given[table][rank]
+        return _own(
+            (each.key, each.read(given[each.key], instance, client), each.default)
+            for each in self.sections[table]
+            if each.key in given
+        )
 
     def publications(self, place: Place, advertisers: tuple[Advertiser, ...]) -> tuple[Publication, ...]:
         by_id = {a.advertisement.id: a.advertisement for a in advertisers}
@@ -169,12 +230,6 @@ class _Reader:
             place.refuse(f"at most {IDS} ids", f"one more than {IDS}")
         self.taken[name] = place.path.removesuffix(".id")
         return name
-
-    def _home(self, place: Place) -> int:
-        broker = place.whole(1, BROKERS)
-        if broker not in self.overlay.brokers:
-            place.refuse(f"a broker of the overlay, 1 to {len(self.overlay.brokers)}", f"broker {broker}")
-        return broker
 
     def _filter(self, entry: Place, keys: dict[str, Place]) -> Filter:
         key = _exactly_one(entry, keys, "events", "filter")
@@ -276,6 +331,12 @@ def _declared(place: Place) -> tuple[str, ...]:
 
 def _if(flag: str, client: Advertiser | Subscriber) -> dict[str, object]:
     return {flag: True} if getattr(client, flag) else {}
+
+
+def _own_to_json(instance: Instance, of: Instance | Advertiser | Subscriber) -> dict[str, object]:
+    """Content of the keys of the protocol's own, in the order in which the protocol declares them."""
+    own = dict(of.own)
+    return {s.key: s.write(own[s.key]) for s in DEFINITIONS[instance.protocol].sections if s.key in own}
 
 
 def _filter_to_json(wanted: Filter) -> dict[str, object]:

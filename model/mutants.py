@@ -1,13 +1,30 @@
-"""Seeded faults: every bug that we know of, as a switch.
+"""Seeded faults: every known bug as a switch. `MUTANTS` has the mutants of all protocols by id.
 
-A mutant is a protocol with one of its small methods replaced; they are beside their protocols (`routing_mutants`,
-`pruning_mutants`). `MUTANTS` has all of them.
+A mutant is a protocol with one of its small methods replaced; it is in a module next to its protocol
+(`routing_mutants`).
 """
 
 from __future__ import annotations
 
-from routeproof.model.pruning_mutants import PRUNING_MUTANTS
-from routeproof.model.routing_mutants import MUTANTS as ROUTING_MUTANTS
-from routeproof.model.routing_mutants import Mutant
+from collections.abc import Iterator, Mapping
 
-MUTANTS: dict[str, Mutant] = ROUTING_MUTANTS | PRUNING_MUTANTS
+from routeproof.model.definition import Mutant
+from routeproof.model.protocols import mutants
+
+__all__ = ["MUTANTS", "Mutant"]
+
+
+class _Mutants(Mapping[str, Mutant]):
+    """Mutants of the protocols that are registered at the moment."""
+
+    def __getitem__(self, id: str) -> Mutant:
+        return mutants()[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(mutants())
+
+    def __len__(self) -> int:
+        return len(mutants())
+
+
+MUTANTS: Mapping[str, Mutant] = _Mutants()

@@ -13,8 +13,9 @@ import networkx as nx
 from attrs import field, frozen
 from networkx.algorithms.isomorphism import GraphMatcher
 
-Node = int
-"""A broker's number, 1..n. 0 is nobody: it is `LOCAL`, the sender of a client's operation."""
+from routeproof.model.fields import Node
+
+__all__ = ["LOCAL", "Link", "Node", "Overlay", "OverlayError"]
 
 LOCAL: Node = 0
 Link = tuple[Node, Node]
@@ -96,7 +97,7 @@ class Overlay:
 def _refuse_what_is_no_tree(edges: tuple[Link, ...], brokers: tuple[Node, ...]) -> None:
     for u, v in edges:
         if u == v:
-            raise OverlayError(f"broker {u} is linked to itself; the overlay must be a tree")
+            raise OverlayError(f"b{u} is linked to itself; the overlay must be a tree")
     if len(set(edges)) < len(edges):
         twice = next(e for e in edges if edges.count(e) > 1)
         raise OverlayError(f"link {list(twice)} is listed twice; the overlay must be a tree")

@@ -3,8 +3,8 @@
 `Protocol` is what `world` composes and what every engine sees. A handler answers one question and nothing else: given
 who I am, what I know, who says what, what do I know next and what do I say to whom?
 
-The answer also names the rules it applied. House.md gives a handler's answer as (local', sends); the rules are part of
-it here, because a pure function has no other honest way to report them (docs/decisions/0004).
+The answer also names the rules it applied: a pure function has no other honest way to report them
+(docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -32,6 +32,25 @@ class Outcome:
     rules: frozenset[str] = frozenset()
 
 
+@frozen
+class Kept:
+    """Messages that a local state holds back.
+
+    While it keeps something that changes tables, the world is not quiet; a publication that it keeps is not lost.
+    """
+
+    control: bool = False
+    publications: frozenset[str] = frozenset()
+    """By id."""
+
+
+NOTHING_KEPT = Kept()
+
+
+class ProtocolError(ValueError):
+    """A protocol does what its definition does not allow; the message says in one line which node, and what."""
+
+
 class Protocol(Interface):
     """A node handler with its starting state."""
 
@@ -39,7 +58,7 @@ class Protocol(Interface):
     may_refuse: bool
     """False where `accepts` always says yes: it spares engines the question."""
     may_hold: bool
-    """False where `pending` always says no."""
+    """False where `kept` always answers with nothing."""
 
     def initial(self, node: Node) -> Local:
         """A node's state before anything happened, and after a crash."""
@@ -49,8 +68,8 @@ class Protocol(Interface):
         """Can the node handle this now? If not, it stays where it is, and all that is behind it on the link."""
         ...
 
-    def pending(self, local: Local) -> bool:
-        """Does the node hold back something that will change tables? While it does, the world is not quiet."""
+    def kept(self, local: Local) -> Kept:
+        """Messages that the node holds back: they count as on their way."""
         ...
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:

@@ -1,37 +1,109 @@
-"""Which protocols there are, and how an instance becomes a world.
-
-One line a protocol here, one module a protocol beside it.
-"""
+"""The registry of protocols: which there are, and how an instance becomes a world."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from attrs import evolve
+
+from routeproof.model.definition import Definition, Mutant, Policy
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.plugins import PluginError, plugins
 from routeproof.model.protocol import Protocol
-from routeproof.model.pruning import Pruning
-from routeproof.model.pruning_parameters import PRUNING, THRESHOLDS
+from routeproof.model.pruning.definition import DEFINITION as PRUNING_DEFINITION
 from routeproof.model.routing import Routing
+from routeproof.model.routing_mutants import MUTANTS as ROUTING_MUTANTS
 from routeproof.model.world import World
 
-PROTOCOLS: dict[str, type[Routing]] = {"routing": Routing, "pruning": Pruning}
 
-POLICIES_OF = {"routing": POLICIES, "pruning": PRUNING}
-ALL_POLICIES = (*POLICIES, *PRUNING)
+def _make(handler: type[Routing], instance: Instance, policy: str) -> Protocol:
+    return handler(instance.overlay, policy)
+
+
+ROUTING = Definition(
+    name="routing",
+    policies=POLICIES,
+    handler=Routing,
+    make=_make,
+    about="Content-based routing on a tree under one covering policy.",
+    mutants=lambda: ROUTING_MUTANTS,
+    reductions=frozenset({"symmetry", "por"}),
+)
+
+SHIPPED = (ROUTING, PRUNING_DEFINITION)
+"""The protocols of the distribution, in the order in which they are listed."""
+
+
+class _Registry(Mapping[str, Definition]):
+    """The definitions by name: those that ship, then those from outside."""
+
+    def _all(self) -> dict[str, Definition]:
+        found = {each.name: each for each in SHIPPED}
+        for plugin in plugins():
+            own = getattr(plugin, "definition", None)
+            if own is not None and found.setdefault(own.name, own) is not own:
+                raise PluginError(f"two protocols are called {own.name}; rename the one from outside")
+        for plugin in plugins():
+            for policy in getattr(plugin, "policies", ()):
+                _refuse_wrong(policy, found)
+                varied = found[policy.protocol]
+                policies = (*varied.policies, policy.name)
+                found[policy.protocol] = evolve(varied, policies=policies, varied=(*varied.varied, policy))
+        return found
+
+    def __getitem__(self, name: str) -> Definition:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+def _refuse_wrong(policy: Policy, definitions: Mapping[str, Definition]) -> None:
+    if policy.protocol not in definitions:
+        known = ", ".join(definitions)
+        raise PluginError(f"policy {policy.name}: found the protocol {policy.protocol}; expected one of {known}")
+    protocol = definitions[policy.protocol]
+    if policy.like not in protocol.policies:
+        known = ", ".join(protocol.policies)
+        raise PluginError(f"policy {policy.name}: found like {policy.like}; expected one of {known}")
+    if policy.name in protocol.policies:
+        raise PluginError(f"policy {policy.name}: the protocol {protocol.name} has one of this name; rename yours")
+
+
+DEFINITIONS: Mapping[str, Definition] = _Registry()
+
+
+def all_policies() -> tuple[str, ...]:
+    """The policies of all protocols, each name once."""
+    return tuple(dict.fromkeys(policy for each in DEFINITIONS.values() for policy in each.policies))
 
 
 def policies_for(instance: Instance) -> tuple[str, ...]:
-    """Those under which it can be put in motion: of its protocol, and with as many thresholds as it gives, if any."""
-    given = dict(instance.readings).get("thresholds")
-    return tuple(p for p in POLICIES_OF[instance.protocol] if given is None or len(given) == len(THRESHOLDS[p]))
+    """The policies under which an instance can be put in motion."""
+    definition = DEFINITIONS[instance.protocol]
+    if definition.policies_for is None:
+        return definition.policies
+    own = definition.policies_for(instance)
+    return (*own, *(each.name for each in definition.varied if each.like in own))
+
+
+def mutants() -> dict[str, Mutant]:
+    """The seeded faults of all protocols by id, and those that were brought from outside."""
+    found = {id: each for definition in DEFINITIONS.values() for id, each in definition.mutants().items()}
+    for plugin in plugins():
+        found |= {each.id: each for each in getattr(plugin, "mutants", ())}
+    return found
 
 
 def world(instance: Instance, policy: str | None = None, mutant: str | None = None) -> World:
-    """The instance in motion; its own first policy where none is given."""
+    """The instance in motion; under its own first policy where none is given."""
     policy = policy or instance.policies[0]
-    make = MUTANTS[mutant].make if mutant else PROTOCOLS[instance.protocol]
-    protocol: Protocol
-    if issubclass(make, Pruning):
-        protocol = make(instance.overlay, policy, instance.parameters(policy))
-    else:
-        protocol = make(instance.overlay, policy)
-    return World(instance, protocol, policy, mutant)
+    definition = DEFINITIONS[instance.protocol]
+    varied = definition.variation(policy)
+    handler = mutants()[mutant].make if mutant else definition.handler if varied is None else varied.handler
+    if varied is not None:  # no reduction has been argued for a handler from outside
+        definition = evolve(definition, reductions=frozenset())
+    return World(instance, definition.make(handler, instance, definition.base(policy)), policy, mutant, definition)

@@ -13,11 +13,15 @@ from typing import NoReturn
 
 from attrs import frozen
 
-from routeproof.model.filters.wording import shown
+from routeproof.model.filters.interface import shown
+from routeproof.model.overlay import Node, Overlay
 from routeproof.model.suggest import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Names and ids end up in file names, in replay tokens and in tables."""
+
+BROKERS = 64
+"""Brokers of an overlay at most: far above what can be explored, and low enough to refuse an absurd file at once."""
 
 LISTED = 12
 """Names that a message lists at most."""
@@ -48,6 +52,13 @@ class Place:
         if type(self.value) is not str:
             self.refuse(expected)
         return self.value
+
+    def broker(self, overlay: Overlay) -> Node:
+        """The number of a broker of the overlay."""
+        broker = self.whole(1, BROKERS)
+        if broker not in overlay.brokers:
+            self.refuse(f"a broker of the overlay, 1 to {len(overlay.brokers)}", f"broker {broker}")
+        return broker
 
     def name(self) -> str:
         expected = "1 to 64 letters, digits, or any of _ . -"

@@ -22,12 +22,12 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.protocol import Local, Outcome, Sends
+from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.tables import Tables, by_id
 
 
 class Step:
-    """What one handler call has done so far; it lives for that call only."""
+    """Effects of one handler call so far; it lives for that call only."""
 
     def __init__(self, node: Node, tables: Tables) -> None:
         self.node = node
@@ -58,8 +58,8 @@ class Routing:
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         return True
 
-    def pending(self, local: Local) -> bool:
-        return False
+    def kept(self, local: Local) -> Kept:
+        return NOTHING_KEPT
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
         assert isinstance(local, Tables)
@@ -175,7 +175,9 @@ class Routing:
             self.settle(step, neighbour, rule)
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
-        """Make what the neighbour was told equal to what it should know. `rule` is what made this necessary."""
+        """Settles a neighbour: sends the additions and then the removals that it needs. `rule` is the rule that
+        requires this.
+        """
         tables = step.tables
         sent = tables.sent_to(neighbour)
         candidates = self.candidates(tables, neighbour)
@@ -192,7 +194,7 @@ class Routing:
     def tell(
         self, step: Step, neighbour: Node, added: tuple[Subscription, ...], removed: tuple[Subscription, ...]
     ) -> None:
-        """COV-8: additions before removals, or a publication handled in between is lost (GT-13)."""
+        """COV-8: additions before removals, or a publication handled in between is lost."""
         for s in added:
             step.send(neighbour, Subscribe(s))
         for s in removed:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from attrs import frozen
-
+from routeproof.model.definition import Mutant
 from routeproof.model.messages import (
     Advertisement,
     PackedSubscribe,
@@ -25,18 +24,6 @@ from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
 
 Subs = tuple[Subscription, ...]
-
-
-@frozen
-class Mutant:
-    """`rule` is the one it breaks; `policies` are those under which it differs from the routing core."""
-
-    id: str
-    protocol: str
-    rule: str
-    policies: tuple[str, ...]
-    about: str
-    make: type[Routing]
 
 
 MUTANTS: dict[str, Mutant] = {}
@@ -61,7 +48,7 @@ def mutant(id: str, rule: str, policies: tuple[str, ...] = ANY) -> Callable[[typ
 
 @mutant("removals-first", "COV-8", ("active", "lazy"))
 class RemovalsFirst(Routing):
-    """Withdraws what is no longer wanted before it sends what is wanted instead."""
+    """Sends withdrawals before the subscriptions that replace them."""
 
     def tell(self, step: Step, neighbour: Node, added: Subs, removed: Subs) -> None:
         super().tell(step, neighbour, (), removed)
@@ -70,7 +57,7 @@ class RemovalsFirst(Routing):
 
 @mutant("no-settle-after-unsubscribe", "RTE-6")
 class NoSettleAfterUnsubscribe(Routing):
-    """Forgets a withdrawn subscription but tells nobody."""
+    """Forgets a withdrawn subscription without a message to its neighbours."""
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
         if rule != "RTE-6":
@@ -79,7 +66,7 @@ class NoSettleAfterUnsubscribe(Routing):
 
 @mutant("no-settle-after-advertise", "RTE-4")
 class NoSettleAfterAdvertise(Routing):
-    """Does not send the subscriptions that were waiting for a late advertisement."""
+    """Does not send the subscriptions that waited for a late advertisement."""
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
         if rule != "RTE-4":
@@ -88,7 +75,7 @@ class NoSettleAfterAdvertise(Routing):
 
 @mutant("no-settle-after-unadvertise", "RTE-7")
 class NoSettleAfterUnadvertise(Routing):
-    """Leaves subscriptions where no advertisement lies any more."""
+    """Keeps subscriptions forwarded after their last advertisement is withdrawn."""
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
         if rule != "RTE-7":
@@ -97,7 +84,7 @@ class NoSettleAfterUnadvertise(Routing):
 
 @mutant("settle-first-neighbour-only", "RTE-3")
 class SettleFirstNeighbourOnly(Routing):
-    """After a change settles only the first of its neighbours."""
+    """Settles only the first of its neighbours after a change."""
 
     def settle_all(self, step: Step, rule: str) -> None:
         for neighbour in self.overlay.neighbours(step.node)[:1]:
@@ -106,7 +93,7 @@ class SettleFirstNeighbourOnly(Routing):
 
 @mutant("withdrawal-not-sent", "RTE-6")
 class WithdrawalNotSent(Routing):
-    """Strikes a withdrawn subscription from its books without telling the neighbour."""
+    """Removes a withdrawn subscription from its tables without a message to the neighbour."""
 
     def tell(self, step: Step, neighbour: Node, added: Subs, removed: Subs) -> None:
         super().tell(step, neighbour, added, ())
@@ -114,7 +101,7 @@ class WithdrawalNotSent(Routing):
 
 @mutant("sent-not-recorded", "RTE-3")
 class SentNotRecorded(Routing):
-    """Forgets what it sent, so that it sends it again and never withdraws it."""
+    """Does not record a sent subscription, so that it sends it again and never withdraws it."""
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
         before = step.tables.sent_to(neighbour)
@@ -127,7 +114,7 @@ class SentNotRecorded(Routing):
 
 @mutant("quench-from-same-neighbour", "COV-3", COVERING)
 class QuenchFromSameNeighbour(Routing):
-    """Lets a coverer that came from a neighbour quench what should go to that neighbour."""
+    """Lets a subscription from a neighbour quench subscriptions that should go to that neighbour."""
 
     def wanted(self, tables: Tables, neighbour: Node, candidates: Subs) -> Subs:
         wanted = super().wanted(tables, neighbour, candidates)
@@ -137,7 +124,7 @@ class QuenchFromSameNeighbour(Routing):
 
 @mutant("covering-swapped", "COV-1", COVERING)
 class CoveringSwapped(Routing):
-    """Takes the covered filter for the covering one."""
+    """Confuses the covered filter with the covering one."""
 
     def covers(self, t: Subscription, s: Subscription) -> bool:
         return s.filter.covers(t.filter)
@@ -145,7 +132,7 @@ class CoveringSwapped(Routing):
 
 @mutant("overlap-taken-for-cover", "COV-1", COVERING)
 class OverlapTakenForCover(Routing):
-    """Takes two filters that share an event for covering and covered."""
+    """Treats overlapping filters as covering ones."""
 
     def covers(self, t: Subscription, s: Subscription) -> bool:
         return t.filter.overlaps(s.filter)
@@ -153,7 +140,7 @@ class OverlapTakenForCover(Routing):
 
 @mutant("equal-filters-quench-each-other", "COV-10", ("active", "packing"))
 class EqualFiltersQuenchEachOther(Routing):
-    """Breaks no tie between equal filters: each is quenched by the other."""
+    """Has no tie-break between equal filters: each quenches the other."""
 
     def goes_before(self, t: Subscription, s: Subscription, sent: Subs) -> bool:
         return True
@@ -161,7 +148,7 @@ class EqualFiltersQuenchEachOther(Routing):
 
 @mutant("cover-for-intersection", "RTE-3")
 class CoverForIntersection(Routing):
-    """Follows only advertisements that cover the subscription, not all that intersect it."""
+    """Forwards a subscription only toward advertisements that cover it, not toward all that overlap it."""
 
     def candidates(self, tables: Tables, neighbour: Node) -> Subs:
         there = [a.filter for a, x in tables.advs if x == neighbour]
@@ -192,7 +179,7 @@ class NoneForwardsOnce(Routing):
 
 @mutant("active-keeps-covered", "COV-4", ("active", "packing"))
 class ActiveKeepsCovered(Routing):
-    """Never withdraws what a later subscription covers."""
+    """Never withdraws a subscription that a later one covers."""
 
     def wanted(self, tables: Tables, neighbour: Node, candidates: Subs) -> Subs:
         wanted = super().wanted(tables, neighbour, candidates)
@@ -202,7 +189,7 @@ class ActiveKeepsCovered(Routing):
 
 @mutant("lazy-keeps-withdrawn", "COV-6", ("lazy",))
 class LazyKeepsWithdrawn(Routing):
-    """Under lazy covering keeps what was sent even when it is no candidate any more."""
+    """Under lazy covering, keeps a sent subscription that is no longer a candidate."""
 
     def wanted(self, tables: Tables, neighbour: Node, candidates: Subs) -> Subs:
         wanted = super().wanted(tables, neighbour, candidates)
@@ -211,7 +198,7 @@ class LazyKeepsWithdrawn(Routing):
 
 @mutant("lazy-never-uncovers", "COV-6", ("lazy",))
 class LazyNeverUncovers(Routing):
-    """Under lazy covering does not send what was quenched when its coverer goes."""
+    """Under lazy covering, does not send a quenched subscription when its coverer goes."""
 
     def settle(self, step: Step, neighbour: Node, rule: str) -> None:
         if rule != "RTE-6":
@@ -246,7 +233,7 @@ class PackingWithdrawalsFirst(Routing):
 
 @mutant("unsubscribe-by-filter", "RTE-6")
 class UnsubscribeByFilter(Routing):
-    """Withdraws every subscription with the same filter, another neighbour's too."""
+    """Withdraws every subscription with the same filter, even those of other neighbours."""
 
     def on_unsubscribe(self, step: Step, s: Subscription, sender: Node) -> None:
         for other, _ in step.tables.subs:
@@ -257,7 +244,7 @@ class UnsubscribeByFilter(Routing):
 
 @mutant("unadvertise-not-flooded", "RTE-7")
 class UnadvertiseNotFlooded(Routing):
-    """Forgets a withdrawn advertisement but does not pass the withdrawal on."""
+    """Removes a withdrawn advertisement, but does not pass the withdrawal on."""
 
     def on_unadvertise(self, step: Step, a: Advertisement, sender: Node) -> None:
         super().on_unadvertise(step, a, sender)
@@ -274,7 +261,7 @@ class AdvertiseOneWay(Routing):
 
 @mutant("waits-for-advertisement", "RTE-3", ("none", "active", "lazy"))
 class WaitsForAdvertisement(Routing):
-    """Leaves a subscription on its link until an advertisement that it intersects is known: it may wait for ever."""
+    """Leaves a subscription on its link until it knows an advertisement that overlaps it: it may wait for ever."""
 
     may_refuse = True
 
@@ -290,7 +277,7 @@ class WaitsForAdvertisement(Routing):
 
 @mutant("publication-sent-back", "RTE-5")
 class PublicationSentBack(Routing):
-    """Sends a publication over the link that it came from as well."""
+    """Also sends a publication back over the link that it came from."""
 
     def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
         back = () if sender == LOCAL else (sender,)
@@ -315,7 +302,7 @@ class PublicationOneWay(Routing):
 
 @mutant("delivers-unmatched", "RTE-5")
 class DeliversUnmatched(Routing):
-    """Delivers to every local client where one of them matches."""
+    """Delivers to every local client if one of them matches."""
 
     def deliver_to(self, tables: Tables, p: Publication) -> Subs:
         return tuple(s for s, x in tables.subs if x == LOCAL) if super().deliver_to(tables, p) else ()
@@ -331,7 +318,7 @@ class DeliversToFirst(Routing):
 
 @mutant("delivers-or-forwards", "RTE-5")
 class DeliversOrForwards(Routing):
-    """Does not pass a publication on where a local client wanted it."""
+    """Does not forward a publication if a local client matches it."""
 
     def on_publish(self, step: Step, p: Publication, sender: Node) -> None:
         super().on_publish(step, p, sender)

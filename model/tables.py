@@ -1,28 +1,29 @@
-"""A broker's tables: what it has heard of, from where, and what it has told whom.
+"""A broker's tables: the entries that it knows, where they came from, and where it forwarded them.
 
-`Tables` is a frozen value with entries in id order, so that equal knowledge is an equal value however it was come by.
+`Tables` is a frozen value with entries in id order, so that equal knowledge is an equal value, whatever its history.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self, TypeVar
+from typing import Annotated, Self, TypeVar
 
 from attrs import evolve, frozen
 
+from routeproof.model.fields import ORDERED
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import Node
 
 T = TypeVar("T", bound=Advertisement | Subscription)
-PerNeighbour = tuple[tuple[Node, tuple[Subscription, ...]], ...]
+PerNeighbour = Annotated[tuple[tuple[Node, Annotated[tuple[Subscription, ...], ORDERED]], ...], ORDERED]
 
 
 @frozen(cache_hash=True)
 class Tables:
     """`advs` and `subs`: entry and where it came from. `sent`: per neighbour, what was forwarded and not retracted."""
 
-    advs: tuple[tuple[Advertisement, Node], ...] = ()
-    subs: tuple[tuple[Subscription, Node], ...] = ()
+    advs: Annotated[tuple[tuple[Advertisement, Node], ...], ORDERED] = ()
+    subs: Annotated[tuple[tuple[Subscription, Node], ...], ORDERED] = ()
     sent: PerNeighbour = ()
 
     def adv_from(self, advertisement: Advertisement) -> Node | None:
@@ -49,7 +50,7 @@ class Tables:
         return evolve(self, subs=tuple(e for e in self.subs if e[0] != subscription))
 
     def with_sent(self, neighbour: Node, subscriptions: Iterable[Subscription]) -> Self:
-        """Replaces the whole set; a neighbour that was told nothing has no entry."""
+        """Replaces the whole set; a neighbour that got nothing has no entry."""
         return evolve(self, sent=replaced(self.sent, neighbour, subscriptions))
 
 

@@ -10,16 +10,19 @@ and reliable and brokers never fail.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from attrs import field, frozen
 
+from routeproof.model.definition import CORE_DEFINITION, Definition
+from routeproof.model.ghosts import Event, Ghost, Reading, checked
 from routeproof.model.history import CONTROL, History, Ledger, Operation
 from routeproof.model.instance import Instance
-from routeproof.model.messages import Deliver
+from routeproof.model.messages import Deliver, describe
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.protocol import Local, Outcome, Protocol
+from routeproof.model.protocol import Local, Outcome, Protocol, ProtocolError, Sends
+from routeproof.model.topology import Topology
 
 Queue = tuple[Hashable, ...]
 
@@ -28,11 +31,12 @@ FAULTS = ("loss", "duplicate", "reorder", "crash")
 
 @frozen(cache_hash=True)
 class State:
-    """Everything that can matter: every node's local state, every queue, and the history."""
+    """Everything that can matter: every node's local state, every queue, the history, and the protocol's ghosts."""
 
     locals: tuple[Local, ...]
     queues: tuple[Queue, ...]
     history: History
+    ghosts: tuple[Hashable, ...] = ()
 
 
 @frozen
@@ -70,19 +74,56 @@ class World:
     protocol: Protocol
     policy: str
     mutant: str | None = None
+    definition: Definition = CORE_DEFINITION
     ledger: Ledger = field(init=False)
 
     @ledger.default
     def _books(self) -> Ledger:
-        return Ledger(self.instance, self.policy)
+        rows = tuple(self.definition.operations(self.instance))
+        base = self.definition.base(self.policy)
+        return Ledger(self.instance, base, rows, self.definition.parameters, self.topology)
+
+    @cached_property
+    def topology(self) -> Topology:
+        return self.definition.topology(self.instance).with_brokers(self.instance.broker_names)
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        return self.instance.overlay.brokers
+        return self.topology.nodes
+
+    @cached_property
+    def brokers(self) -> tuple[Node, ...]:
+        """The nodes of which properties over brokers speak."""
+        return self.topology.having("broker")
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
+        """The channels, in ascending order."""
+        return self.topology.channels
+
+    @cached_property
+    def overlay_links(self) -> tuple[Link, ...]:
+        """The channels that are links of the overlay: those of which properties over links speak."""
         return self.instance.overlay.links
+
+    @cached_property
+    def ghosts(self) -> tuple[Ghost, ...]:
+        """The protocol's own, in the order of their columns."""
+        return checked([each for ghost in self.definition.ghosts for each in ghost.each(self.instance)])
+
+    @cached_property
+    def ghosts_read(self) -> tuple[Reading, ...]:
+        """For each ghost, what it reads of the state before a step."""
+        return tuple(self.reading(ghost.reads, f"ghost {ghost.name}") for ghost in self.ghosts)
+
+    def reading(self, reads: Sequence[str], reader: str) -> Reading:
+        """The parts of the history and the ghosts of these names."""
+        names = [ghost.name for ghost in self.definition.ghosts]
+        return Reading.of(reads, names, self.ghosts, f"{self._where()}: {reader}")
+
+    def name(self, node: Node) -> str:
+        """Name of a node, for people."""
+        return self.topology.name(node)
 
     @cached_property
     def link_index(self) -> dict[Link, int]:
@@ -108,7 +149,10 @@ class World:
 
     def initial(self) -> State:
         return State(
-            tuple(self.protocol.initial(n) for n in self.nodes), ((),) * len(self.links), self.ledger.initial()
+            tuple(self.protocol.initial(n) for n in self.nodes),
+            ((),) * len(self.links),
+            self.ledger.initial(),
+            tuple(ghost.initial(self.ledger) for ghost in self.ghosts),
         )
 
     def enabled(self, state: State, action: Action) -> bool:
@@ -149,11 +193,15 @@ class World:
         locals_ = tuple(
             outcome.local if n == action.node else old for n, old in zip(self.nodes, state.locals, strict=True)
         )
+        self.refuse_stray(action.node, outcome.sends)
         for receiver, sent in outcome.sends:
             if receiver != LOCAL:
                 queues[self.link_index[action.node, receiver]] += (sent,)
-        page = self._page(state, action, outcome, queues, locals_)
-        return Step(action, sender, message, outcome, State(locals_, tuple(queues), page))
+        quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.kept(locals_) & CONTROL
+        fault = action.kind if action.kind in FAULTS else ""
+        event = Event(action.operation, fault, deliveries(outcome), quiet)
+        page = self.page(state.history, event.operation, fault, event.deliveries, quiet)
+        return Step(action, sender, message, outcome, State(locals_, tuple(queues), page, self._ghosts(state, event)))
 
     def _outcome(self, state: State, action: Action, sender: Node, message: Hashable) -> Outcome:
         if action.kind in ("operation", "deliver"):
@@ -162,43 +210,79 @@ class World:
             return Outcome(self.protocol.initial(action.node))
         return Outcome(None)
 
-    def _page(
-        self, state: State, action: Action, outcome: Outcome, queues: list[Queue], locals_: tuple[Local, ...]
+    def page(
+        self, history: History, operation: Operation | None, fault: str, delivered: tuple[Deliver, ...], quiet: bool
     ) -> History:
-        quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.holds(locals_)
-        page = self.ledger.after(state.history, action.operation, deliveries(outcome), quiet)
-        return self.ledger.spend(page, action.kind) if action.kind in FAULTS else page
+        """The page of the ledger after a step."""
+        page = self.ledger.after(history, operation, delivered, quiet)
+        return self.ledger.spend(page, fault) if fault else page
+
+    def _ghosts(self, state: State, event: Event) -> tuple[Hashable, ...]:
+        """The ghosts after an event; each sees the others as they were before it."""
+        if not self.ghosts:
+            return state.ghosts
+        found = list(state.ghosts)
+        for i, (ghost, reading) in enumerate(zip(self.ghosts, self.ghosts_read, strict=True)):
+            seen = ghost.sees(self.ledger, event)
+            if seen is not None:
+                others = reading.shown(reading.page_of(state.history), reading.values_of(state.ghosts))
+                found[i] = ghost.after(self.ledger, state.ghosts[i], seen, others)
+        return tuple(found) if found != list(state.ghosts) else state.ghosts
 
     def _has_tables(self, state: State, node: Node) -> bool:
         """A crash of a broker that knows nothing is no step."""
         return state.locals[self.nodes.index(node)] != self.protocol.initial(node)
 
     def tags(self, queue: Queue) -> int:
-        """What a queue is known to hold: control messages at all, and which publications."""
+        """Tags of a queue: whether it holds control messages, and which publications."""
         mask = 0
         for message in queue:
             mask |= self.ledger.tag(message)
         return mask
 
-    def holds(self, locals_: Iterable[Local]) -> bool:
-        """Does a node hold back what will change tables? That is as good as a control message on its way."""
-        return self.protocol.may_hold and any(map(self.protocol.pending, locals_))
+    def kept(self, locals_: Iterable[Local]) -> int:
+        """The tags of what nodes hold back: that is as good as on its way."""
+        mask = 0
+        if self.protocol.may_hold:
+            for local in locals_:
+                mask |= self.ledger.tags_of(self.protocol.kept(local))
+        return mask
+
+    def refuse_stray(self, node: Node, sends: Sends) -> None:
+        """`ProtocolError` where something is sent to a node to which there is no channel, or that no codec knows."""
+        for receiver, sent in sends:
+            known = Deliver if receiver == LOCAL else self.definition.messages
+            if not isinstance(sent, known):
+                what = f"hands {describe(sent)} to its clients" if receiver == LOCAL else f"sends {describe(sent)}"
+                kinds = ", ".join(each.kind for each in self.definition.messages)
+                raise ProtocolError(
+                    f"{self._where()}: {self.name(node)} {what}, a {type(sent).__name__}, which is no message of the"
+                    f" protocol; expected {'deliver' if receiver == LOCAL else f'one of {kinds}'} (Definition.messages)"
+                )
+            if receiver != LOCAL and (node, receiver) not in self.link_index:
+                raise ProtocolError(
+                    f"{self._where()}: {self.name(node)} sends {describe(sent)} to {self.name(receiver)}, to which it"
+                    " has no channel; add the channel to the topology (Definition.topology)"
+                )
+
+    def _where(self) -> str:
+        return f"protocol {self.definition.name}, policy {self.policy}, instance {self.instance.name}"
 
     def in_flight(self, state: State) -> int:
-        """The tags of all queues together."""
-        mask = CONTROL if self.holds(state.locals) else 0
+        """The tags of all queues together, and of what nodes hold back."""
+        mask = self.kept(state.locals)
         for queue in state.queues:
             mask |= self.tags(queue)
         return mask
 
 
 def deliveries(outcome: Outcome) -> tuple[Deliver, ...]:
-    """What an outcome hands to local clients."""
+    """Deliveries of an outcome to local clients."""
     return tuple(m for n, m in outcome.sends if n == LOCAL and isinstance(m, Deliver))
 
 
 def edit_queue(kind: str, queue: Queue) -> Queue | None:
-    """What an action leaves of the queue it takes from; None where it cannot happen.
+    """Returns the rest of the queue that an action takes from, or None if the action cannot happen.
 
     A lost message is lost at the head: losing it earlier leads to the same states. A copy goes to the tail, since a
     copy that arrives late is the harmful one, and one that arrives at once is a copy of a lone message.

@@ -1,1 +1,1 @@
-"""What must hold: rules with ids, properties, claims."""
+"""The specification: rules with ids, properties, claims."""

@@ -1,4 +1,4 @@
-"""What a claim is: what a paper says, what it was read to mean, what came out, and what mends it where it breaks."""
+"""Claims: the statement of a paper, our reading of it, the outcome, and the repair where it breaks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Literal
 from attrs import Factory, frozen
 
 Verdict = Literal["holds", "fails", "holds with hypotheses", "comes out", "comes out in part", "does not come out"]
-"""Of a predicate, or of figures."""
+"""Outcome of a claim about a predicate, or about figures."""
 
 
 @frozen
 class Repair:
-    """What holds where a claim fails; `about` says why, or why nothing is specified that would.
+    """A statement that holds where a claim fails; `about` says why, or why nothing is specified that would.
 
     `readings` of `[pruning]`, or a `policy`, are the variant of the protocol under which the counterexample's clients
     keep the property. `holds` is the claim that says so, of instances that ship; where the protocol stays as it is, it
@@ -27,7 +27,8 @@ class Repair:
 
 @frozen
 class Claim:
-    """`property` is the claim as a predicate. `instances`: where it is asked again; all of routing where none is.
+    """`property` is the claim as a predicate. `instances`: where it is evaluated again; all instances of routing if
+    empty.
 
     Of figures `property` is the experiment or the benchmark that makes them again, `quantities` rows of its report.
     Exactly what fails has a `trace` and a `repair`.

@@ -8,9 +8,9 @@ its place: a variant of the protocol, or less than was claimed.
 from __future__ import annotations
 
 from routeproof.spec.claim import Claim, Repair
-from routeproof.spec.claims_of_figures import FIGURE_CLAIMS
-from routeproof.spec.claims_of_pruning import PRUNING_CLAIMS
-from routeproof.spec.claims_of_similarity import SIMILARITY_CLAIMS
+from routeproof.spec.pruning.claims import PRUNING_CLAIMS
+from routeproof.spec.pruning.claims_of_figures import FIGURE_CLAIMS
+from routeproof.spec.pruning.claims_of_similarity import SIMILARITY_CLAIMS
 
 __all__ = ["CLAIMS", "Claim"]
 
@@ -94,7 +94,7 @@ CLAIMS: dict[str, Claim] = {
             "000 V, 001 V-A3",
             "Only pruning has false positives.",
             "Where no control message is queued every entry of a table is of an active subscription, so that nothing "
-            "is forwarded to a neighbour without somebody there who wants it. While a withdrawal is on its way "
+            "is forwarded to a neighbour without a client there that wants it. While a withdrawal is on its way "
             "publications do come in vain, under any policy: 2 in 100,000 under active in 000-fig6.",
             "holds with hypotheses",
             "at rest: the theorems NoResidue and Agreement, for all trees; every shipped instance without faults",

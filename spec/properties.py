@@ -1,21 +1,25 @@
 """The catalogue of properties: what must hold, each a pure function of a small part of a state.
 
-`PROPERTIES` lists them, those of `spec/routing.md` and those of `spec/pruning.md` (`properties_of_pruning`). To add
+`PROPERTIES` lists them, those of `spec/routing.md` and those of `spec/pruning.md` (`spec/pruning/`). To add
 one, write the function, add the row, and give it a mutant that it catches (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from routeproof.model.history import History, Ledger
+from attrs import evolve
+
+from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.plugins import PluginError, plugins
+from routeproof.model.pruning.parameters import PRUNING
 from routeproof.model.tables import Tables, by_id
-from routeproof.spec.properties_of_claims import CLAIMED, equation_one, strictly_covers
-from routeproof.spec.properties_of_pruning import (
+from routeproof.spec.property import OK, Answer, Over, Property, Seen, variants
+from routeproof.spec.pruning.properties import (
     anchored,
     client_exact,
     critical_broker,
@@ -31,40 +35,42 @@ from routeproof.spec.properties_of_pruning import (
     some_share,
     statistics_exact,
 )
-from routeproof.spec.property import OK, Answer, Property, Scope
+from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one, strictly_covers
 
-__all__ = ["OK", "PROPERTIES", "Answer", "Property", "Scope", "properties_for"]
+__all__ = ["OK", "PROPERTIES", "Answer", "Over", "Property", "properties_for"]
 
-ALL = (*POLICIES, *PRUNING)
-COVERING = ("active", "lazy", "packing")
-CLEANED = ("active", "packing")
+CORE = variants("routing", POLICIES)
+PRUNED = variants("pruning", PRUNING)
+ALL = (*CORE, *PRUNED)
+COVERING = variants("routing", ("active", "lazy", "packing"))
+CLEANED = variants("routing", ("active", "packing"))
 """Policies under which a newly covered subscription is withdrawn where it went (COV-4)."""
 
 
 # -- in every state ----------------------------------------------------------------------------------------------------
 
 
-def no_lost_delivery(ledger: Ledger, history: History, tags: int) -> Answer:
-    """Every p of which no copy is left in a queue has reached everyone to whom it is owed."""
+def no_lost_delivery(ledger: Ledger, history: Seen, tags: int) -> Answer:
+    """Every owed delivery of a publication has been made by the time that no copy of it is in flight."""
     settled = [(p, s) for p, s in ledger.pairs(history.owed) if not tags >> (p + 1) & 1]
     lost = [(p, s) for p, s in settled if not history.delivered & ledger.pair(p, s)]
     if lost:
-        return f"{_pair(ledger, lost[0])} is owed, not delivered, and no copy of it is left"
+        return f"{_pair(ledger, lost[0])} is owed, was not delivered, and no copy is in flight"
     return OK if settled else None
 
 
-def no_duplicate(ledger: Ledger, history: History) -> Answer:
+def no_duplicate(ledger: Ledger, history: Seen) -> Answer:
     """No client receives the same publication for the same subscription twice."""
     if history.duplicate:
         return "a publication was delivered twice for one subscription"
     return OK if history.delivered else None
 
 
-def precise(ledger: Ledger, history: History) -> Answer:
-    """Every delivery matches."""
+def precise(ledger: Ledger, history: Seen) -> Answer:
+    """Every delivered publication matches the subscription that it is delivered for."""
     for p, s in ledger.pairs(history.delivered):
         if not ledger.instance.subscriptions[s].filter.matches(ledger.instance.publications[p].event):
-            return f"{_pair(ledger, (p, s))} was delivered though it does not match"
+            return f"{_pair(ledger, (p, s))} was delivered, but the publication does not match the subscription"
     return OK if history.delivered else None
 
 
@@ -72,69 +78,76 @@ def precise(ledger: Ledger, history: History) -> Answer:
 
 
 def agreement(ledger: Ledger, link: Link, near: Tables, far: Tables) -> Answer:
-    """What `near` has sent to `far` is exactly what `far` has from `near`."""
+    """The subscriptions that `near` has sent to `far` are exactly those that `far` has from `near`."""
     sent = set(near.sent_to(link[1]))
     held = {s for s, x in far.subs if x == link[0]}
     for s in sorted(sent ^ held, key=by_id):
+        u, v = map(ledger.name, link)
         if s in sent:
-            return f"{link[0]} has sent {s} to {link[1]}, which does not have it from there"
-        return f"{link[1]} has {s} from {link[0]}, which has not sent it"
+            return f"{u} has sent {s} to {v}, but {v} does not have {s} from {u}"
+        return f"{v} has {s} from {u}, but {u} has not sent {s}"
     return OK if sent else None
 
 
-def no_residue(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
-    """No table holds what is no longer active."""
-    subs, advs = ledger.active_subscriptions(done), ledger.active_advertisements(done)
+def no_residue(ledger: Ledger, node: Node, tables: Tables, history: Seen) -> Answer:
+    """No table has a subscription or an advertisement that is no longer active."""
+    subs, advs = ledger.active_subscriptions(history.done), ledger.active_advertisements(history.done)
     for s, _ in tables.subs:
         if not subs[s.rank]:
-            return f"{node} still has subscription {s}, which is not active"
+            return f"{ledger.name(node)} still has subscription {s}, which is not active"
     for a, _ in tables.advs:
         if not advs[a.rank]:
-            return f"{node} still has advertisement {a}, which is not active"
+            return f"{ledger.name(node)} still has advertisement {a}, which is not active"
     return OK if tables.subs or tables.advs else None
 
 
-def no_stray(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
-    """Nothing stays forwarded to where no advertisement that it intersects lies."""
+def no_stray(ledger: Ledger, node: Node, tables: Tables) -> Answer:
+    """Every forwarded subscription overlaps an advertisement that came from the neighbour it was sent to."""
+    name = ledger.name
     for neighbour, told in tables.sent:
         there = [a.filter for a, x in tables.advs if x == neighbour]
         for s in told:
             if not any(f.overlaps(s.filter) for f in there):
-                return f"{node} has sent {s} to {neighbour}, from where no advertisement came that it intersects"
+                to = name(neighbour)
+                return f"{name(node)} has sent {s} to {to}, but no advertisement from {to} overlaps it"
     return OK if tables.sent else None
 
 
-def compact(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
-    """No two subscriptions from one neighbour of which one strictly covers the other."""
+def compact(ledger: Ledger, node: Node, tables: Tables) -> Answer:
+    """No two subscriptions from one neighbour are such that one strictly covers the other."""
     if _is_lazy_below(ledger):
         return None
     remote = [(s, x) for s, x in tables.subs if x != LOCAL]
     pairs = [(t, s, x) for t, x in remote for s, y in remote if x == y and t != s]
     for t, s, x in pairs:
         if strictly_covers(t, s):
-            return f"{node} has {t} and {s} from {x} though {t} covers {s}"
+            return f"{ledger.name(node)} has {t} and {s} from {ledger.name(x)}, but {t} covers {s}"
     return OK if pairs else None
 
 
-def propagation_tree(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
-    """PROP-1: a subscription is on exactly the paths from its home to the homes of the advertisements it intersects."""
+def propagation_tree(ledger: Ledger, node: Node, tables: Tables, history: Seen) -> Answer:
+    """PROP-1: a subscription is exactly on the paths from its home to the homes of the advertisements it overlaps."""
+    name = ledger.name
     overlay, exercised = ledger.instance.overlay, False
-    for s, home in _active(ledger, done):
-        ends = _homes_of_intersecting(ledger, s, done)
+    for s, home in _active(ledger, history.done):
+        ends = _homes_of_intersecting(ledger, s, history.done)
         on_tree = node == home or any(node in overlay.path(home, end) for end in ends)
         expected = overlay.toward(node, home) if on_tree else None
         exercised = exercised or (on_tree and node != home)
         if tables.sub_from(s) != expected:
-            return f"{node} has {s} from {tables.sub_from(s)}; its tree from {home} to {ends} wants {expected}"
+            came, right = ("nowhere" if x is None else name(x) for x in (tables.sub_from(s), expected))
+            way = f"on the tree from {name(home)} to {', '.join(map(name, ends))} it comes from {right}"
+            return f"{name(node)} has {s} from {came}; {way}"
     return OK if exercised else None
 
 
-def propagation_path(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+def propagation_path(ledger: Ledger, node: Node, tables: Tables, history: Seen) -> Answer:
     """PROP-2: a strictly covered subscription spans a path: each broker passes it on to one neighbour at most."""
+    name = ledger.name
     if _is_lazy_below(ledger):
         return None
     exercised = False
-    active = _active(ledger, done)
+    active = _active(ledger, history.done)
     for s, home in active:
         if not any(strictly_covers(t, s) for t, _ in active):
             continue
@@ -142,28 +155,29 @@ def propagation_path(ledger: Ledger, node: Node, tables: Tables, done: int) -> A
         if came_from is None:
             continue
         if came_from != ledger.instance.overlay.toward(node, home):
-            return f"{node} has {s} from {came_from}, which is not the way to its home {home}"
+            return f"{name(node)} has {s} from {name(came_from)}, which is not the way to its home {name(home)}"
         onward = [n for n, told in tables.sent if s in told]
         exercised = exercised or bool(onward)
         if len(onward) > 1:
-            return f"{node} passes the covered subscription {s} on to {onward}: its propagation forks"
+            forks = ", ".join(map(name, onward))
+            return f"{name(node)} passes the covered subscription {s} on to {forks}: its propagation forks"
     return OK if exercised else None
 
 
 # -- sometimes ---------------------------------------------------------------------------------------------------------
 
 
-def some_delivery(ledger: Ledger, history: History) -> Answer:
-    """Something is delivered."""
+def some_delivery(ledger: Ledger, history: Seen) -> Answer:
+    """A publication is delivered."""
     return OK if history.delivered else None
 
 
-def some_obligation(ledger: Ledger, history: History) -> Answer:
-    """Some publication is owed to somebody: otherwise no delivery can be lost."""
+def some_obligation(ledger: Ledger, history: Seen) -> Answer:
+    """A publication is owed to a subscription; otherwise no delivery can be lost."""
     return OK if history.owed else None
 
 
-def some_quenching(ledger: Ledger, node: Node, tables: Tables, done: int) -> Answer:
+def some_quenching(ledger: Ledger, node: Node, tables: Tables) -> Answer:
     """A broker holds back a subscription that it would send without covering."""
     for neighbour in ledger.instance.overlay.neighbours(node):
         there = [a.filter for a, x in tables.advs if x == neighbour]
@@ -180,12 +194,12 @@ def drains(*_: Any) -> Answer:
 
 
 def _is_lazy_below(ledger: Ledger) -> bool:
-    """COV-6: nothing that was sent is withdrawn because something wider follows."""
-    return ledger.policy in PRUNING and ledger.parameters.base == "lazy"
+    """COV-6: no subscription that was sent is withdrawn because a wider one follows."""
+    return getattr(ledger.parameters, "base", "") == "lazy"
 
 
 def _active(ledger: Ledger, done: int) -> list[tuple[Subscription, Node]]:
-    """The subscriptions of now, each with its home of now: a client may have moved (PRN-15)."""
+    """Returns the current subscriptions, each with its current home: a client may have moved (PRN-15)."""
     ranks = range(len(ledger.instance.subscriptions))
     return [(s, ledger.home(rank, done)) for rank in ranks if (s := ledger.issue(rank, done)) is not None]
 
@@ -200,42 +214,106 @@ def _pair(ledger: Ledger, pair: tuple[int, int]) -> str:
     return f"({ledger.instance.publications[pair[0]]}, {ledger.instance.subscriptions[pair[1]]})"
 
 
-PROPERTIES: dict[str, Property] = {
+SHIPPED: dict[str, Property] = {
     p.id: p
     for p in (
-        Property.of("NoLostDelivery", "always", "flight", ALL, no_lost_delivery),
-        Property.of("NoDuplicate", "always", "history", ALL, no_duplicate),
-        Property.of("Precise", "always", "history", ALL, precise),
-        Property.of("ClientExact", "always", "history", PRUNING, client_exact),
-        Property.of("Agreement", "always", "link", ALL, agreement),
-        Property.of("NoResidue", "always", "node", POLICIES, no_residue),
-        Property.of("Anchored", "always", "node", PRUNING, anchored),
-        Property.of("Purged", "always", "record", PRUNING, purged),
-        Property.of("NoStray", "always", "node", ALL, no_stray),
+        Property.of("NoLostDelivery", "always", "world", ALL, no_lost_delivery, ("owed", "delivered", "flight")),
+        Property.of("NoDuplicate", "always", "world", ALL, no_duplicate, ("duplicate", "delivered")),
+        Property.of("Precise", "always", "world", ALL, precise, ("delivered",)),
+        Property.of("ClientExact", "always", "world", PRUNED, client_exact, ("astray", "delivered")),
+        Property.of("Agreement", "always", "link", ALL, agreement, ("local",)),
+        Property.of("NoResidue", "always", "node", CORE, no_residue, ("local", "done")),
+        Property.of("Anchored", "always", "node", PRUNED, anchored, ("local", "done")),
+        Property.of("Purged", "always", "node", PRUNED, purged, ("local", "delivered")),
+        Property.of("NoStray", "always", "node", ALL, no_stray, ("local",)),
         Property.of("Drains", "always", "graph", ALL, drains),
-        Property.of("Compact", "always", "node", (*CLEANED, *PRUNING), compact),
-        Property.of("PropagationTree", "always", "node", ("none",), propagation_tree),
-        Property.of("PropagationPath", "always", "node", (*CLEANED, *PRUNING), propagation_path),
-        Property.of("MonotoneDistances", "always", "queue", PRUNING, monotone_distances),
-        Property.of("EquationOne", "always", "history", PRUNING, equation_one),
-        Property.of("Similarity", "always", "history", PRUNING, similarity),
-        Property.of("StatisticsExact", "always", "record", PRUNING, statistics_exact),
-        Property.of("FalsePositiveBound", "always", "record", PRUNING, false_positive_bound),
-        Property.of("CriticalBroker", "always", "record", PRUNING, critical_broker),
+        Property.of("Compact", "always", "node", (*CLEANED, *PRUNED), compact, ("local",)),
+        Property.of(
+            "PropagationTree", "always", "node", variants("routing", ("none",)), propagation_tree, ("local", "done")
+        ),
+        Property.of("PropagationPath", "always", "node", (*CLEANED, *PRUNED), propagation_path, ("local", "done")),
+        Property.of("MonotoneDistances", "always", "channel", PRUNED, monotone_distances, ("queue",)),
+        Property.of("EquationOne", "always", "world", PRUNED, equation_one, ("done", "delivered")),
+        Property.of("Similarity", "always", "world", PRUNED, similarity, ("done", "delivered")),
+        Property.of(
+            "StatisticsExact", "always", "node", PRUNED, statistics_exact, ("local", "done", "delivered", "fair")
+        ),
+        Property.of(
+            "FalsePositiveBound", "always", "node", PRUNED, false_positive_bound, ("local", "done", "delivered", "cut")
+        ),
+        Property.of("CriticalBroker", "always", "node", PRUNED, critical_broker, ("local", "done", "delivered", "cut")),
         *CLAIMED,
-        Property.of("SomeDelivery", "sometimes", "history", ALL, some_delivery),
-        Property.of("SomeObligation", "sometimes", "history", ALL, some_obligation),
-        Property.of("SomeQuenching", "sometimes", "node", (*COVERING, *PRUNING), some_quenching),
-        Property.of("SomePruning", "sometimes", "node", PRUNING, some_pruning),
-        Property.of("SomeRetainedQuenching", "sometimes", "node", PRUNING, some_retained_quenching),
-        Property.of("SomeShare", "sometimes", "record", PRUNING, some_share),
-        Property.of("SomeBelowCuts", "sometimes", "record", ("incremental",), some_below_cuts),
-        Property.of("SomeBetweenCuts", "sometimes", "record", ("incremental",), some_between_cuts),
-        Property.of("SomeBeyondCuts", "sometimes", "record", ("incremental",), some_beyond_cuts),
+        Property.of("SomeDelivery", "sometimes", "world", ALL, some_delivery, ("delivered",)),
+        Property.of("SomeObligation", "sometimes", "world", ALL, some_obligation, ("owed",)),
+        Property.of("SomeQuenching", "sometimes", "node", (*COVERING, *PRUNED), some_quenching, ("local",)),
+        Property.of("SomePruning", "sometimes", "node", PRUNED, some_pruning, ("local",)),
+        Property.of("SomeRetainedQuenching", "sometimes", "node", PRUNED, some_retained_quenching, ("local", "done")),
+        Property.of("SomeShare", "sometimes", "node", PRUNED, some_share, ("done", "delivered", "cut")),
+        Property.of(
+            "SomeBelowCuts",
+            "sometimes",
+            "node",
+            variants("pruning", ("incremental",)),
+            some_below_cuts,
+            ("done", "delivered", "cut"),
+        ),
+        Property.of(
+            "SomeBetweenCuts",
+            "sometimes",
+            "node",
+            variants("pruning", ("incremental",)),
+            some_between_cuts,
+            ("done", "delivered", "cut"),
+        ),
+        Property.of(
+            "SomeBeyondCuts",
+            "sometimes",
+            "node",
+            variants("pruning", ("incremental",)),
+            some_beyond_cuts,
+            ("done", "delivered", "cut"),
+        ),
     )
 }
 
 
-def properties_for(policy: str) -> tuple[Property, ...]:
-    """Those that are meant to hold under a policy."""
-    return tuple(p for p in PROPERTIES.values() if policy in p.policies)
+class _Catalogue(Mapping[str, Property]):
+    """The properties by id: those that ship, then those from outside. A protocol from outside may adopt some."""
+
+    def all(self) -> dict[str, Property]:
+        """All of them; who needs more than one asks once."""
+        found = dict(SHIPPED)
+        for plugin in plugins():
+            own = getattr(plugin, "specification", None)
+            if own is not None:
+                for id in own.adopts:
+                    if id not in found:
+                        raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
+                    more = (*found[id].variants, *variants(own.protocol, own.policies))
+                    found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
+                found |= {p.id: p for p in own.properties}
+            found |= {p.id: p for p in getattr(plugin, "properties", ())}
+        for plugin in plugins():
+            for policy in getattr(plugin, "policies", ()):
+                like = (policy.protocol, policy.like)
+                same = [p for p in found.values() if like in p.variants]
+                found |= {p.id: evolve(p, variants=(*p.variants, (policy.protocol, policy.name))) for p in same}
+        return found
+
+    def __getitem__(self, id: str) -> Property:
+        return self.all()[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.all())
+
+    def __len__(self) -> int:
+        return len(self.all())
+
+
+_CATALOGUE = _Catalogue()
+PROPERTIES: Mapping[str, Property] = _CATALOGUE
+
+
+def properties_for(protocol: str, policy: str) -> tuple[Property, ...]:
+    """The properties that are meant to hold under a protocol and one of its policies."""
+    return tuple(p for p in _CATALOGUE.all().values() if (protocol, policy) in p.variants)

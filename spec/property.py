@@ -1,30 +1,45 @@
-"""What a property is: a pure function of a small part of a state, with the part that it reads.
+"""Properties: pure functions of a small part of a state, each with the part that it reads.
 
-The catalogue is `properties`; engines read `scope` to ask once for each distinct part instead of once for each state.
+    f(ledger[, place][, locals or queues][, ghosts][, flight])
+
+A property is over the world, each node, each link of the overlay, or each channel. The place is left out where it is
+the world. `reads` says what else the function is given, in this order:
+
+local     the state of the node; of a link, the states of both ends, as two arguments
+locals    over the world: the states of all nodes, a mapping
+queue     the messages on the channel, or on the link
+queues    over the world: the messages on all channels, a mapping
+ghosts    one object with the parts of the history and the protocol's ghosts that are named, and nothing else
+flight    the tags of all queues together (`Ledger.tag`)
+
+A property is evaluated once for all states in which these are equal. `checker/scopes.py` is the one module that
+interprets this. The catalogue is `properties`.
+
+Specifications: `Specification` is the one value that a protocol has in this room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 from attrs import frozen
+
+from routeproof.spec.rules import Rule
+
+Variant = tuple[str, str]
+"""A protocol and one of its policies."""
 
 OK = ""
 Answer = str | None
 """None where a property says nothing (not exercised), `OK`, or a sentence that says what is wrong."""
 
-Scope = Literal["history", "flight", "queue", "node", "record", "link", "graph", "settled"]
-"""What a property reads. *Quiet*: no queue holds a control message, and no broker holds one back.
+Seen = Any
+"""The parts of the history and the ghosts that a property is shown, by name."""
 
-history  f(ledger, history)                          in every state
-flight   f(ledger, history, tags of all queues)      in every state
-queue    f(ledger, link, queue)                      in every state
-node     f(ledger, node, tables, done)               where it is quiet
-record   f(ledger, node, tables, history)            where it is quiet
-link     f(ledger, link, tables, tables)             where it is quiet
-graph    nothing: the engine knows (Drains)
-settled  nothing: whoever looks at a whole run knows (TriggeredAtMostActive)
+Over = Literal["world", "node", "link", "channel", "graph", "settled"]
+"""Places at which a property is evaluated. `graph`: the engine decides on the whole graph (Drains). `settled`: it needs
+a whole run (TriggeredAtMostActive).
 """
 
 Kind = Literal["always", "sometimes"]
@@ -36,14 +51,57 @@ class Property:
 
     id: str
     kind: Kind
-    scope: Scope
-    policies: tuple[str, ...]
+    over: Over
+    variants: tuple[Variant, ...]
+    """The protocols and policies under which it is meant to hold."""
     about: str
     evaluate: Callable[..., Answer]
+    reads: tuple[str, ...] = ()
+    """The arguments in addition to the place. Reading anything else is an error."""
+    quiet: bool = False
+    """True if it speaks only of states in which no control message is queued or held back."""
+    role: str = "broker"
+    """Role of the nodes that it is over, where it is over nodes; "any" for all."""
 
     @classmethod
     def of(
-        cls, id: str, kind: Kind, scope: Scope, policies: tuple[str, ...], evaluate: Callable[..., Answer]
+        cls,
+        id: str,
+        kind: Kind,
+        over: Over,
+        variants: tuple[Variant, ...],
+        evaluate: Callable[..., Answer],
+        reads: tuple[str, ...] = (),
+        quiet: bool | None = None,
+        role: str = "broker",
     ) -> Property:
-        """What it is about is what its function says of itself."""
-        return cls(id, kind, scope, policies, " ".join((evaluate.__doc__ or "").split()), evaluate)
+        """A property that is about what its function's docstring says; over nodes and links, of quiet states."""
+        about = " ".join((evaluate.__doc__ or "").split())
+        is_quiet = over in ("node", "link") if quiet is None else quiet
+        return cls(id, kind, over, variants, about, evaluate, reads, is_quiet, role)
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policies under which it is meant to hold, each once."""
+        return tuple(dict.fromkeys(policy for _, policy in self.variants))
+
+    def is_meant_for(self, protocol: str, policies: Iterable[str]) -> bool:
+        """True if it is meant to hold under one of these policies of the protocol."""
+        return any((protocol, policy) in self.variants for policy in policies)
+
+
+def variants(protocol: str, policies: Iterable[str]) -> tuple[Variant, ...]:
+    """A protocol under each of some policies."""
+    return tuple((protocol, policy) for policy in policies)
+
+
+@frozen
+class Specification:
+    """`adopts` are ids of properties of other protocols that must hold here too, under all policies."""
+
+    protocol: str
+    policies: tuple[str, ...]
+    properties: tuple[Property, ...] = ()
+    adopts: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    """Rules of the protocol: reports count how often each fires, and instances may ask that it does (`must_reach`)."""

@@ -1,17 +1,130 @@
 """How the tests are run: the whole of them on every core, a file to each; those that are named, in one process."""
 
+import ctypes
+import gc
+import os
+import resource
 import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import define
 
-from routeproof.checker.jobs import cores
+from routeproof.checker.check.jobs import cores
 
-FIRST = ("checker/prove/test_theorems.py", "checker/spark/test_cluster", "checker/prove/", "checker/reproduce/")
-"""Where single tests take long: begun last, one of them would go on alone when all others are done."""
+TOGETHER = {
+    "tests/checker/validate/spark/": "one session of Spark",
+    "tests/checker/explore/": "full searches",
+    "tests/spec/test_claims.py": "full searches",
+}
+"""Folders and files that one worker runs, one after the other, since they share what takes long to make: by what."""
+
+FIRST = (
+    "checker/validate/spark/",
+    "checker/prove/test_theorems.py",
+    "checker/prove/test_refine_everywhere.py",
+    "checker/explore/",
+    "spec/test_claims.py",
+    "checker/spark/",
+    "checker/reproduce/",
+    "checker/prove/",
+    "quality/",
+)
+"""Where files or single tests take long: begun last, one of them would go on alone when all others are done."""
+
+GREW_MB = 100
+"""A test after which a worker's largest memory has grown by more is named with `--memory`."""
+
+GIVE_BACK_MB = 150
+"""A worker that has grown by more gives back what is free."""
+
+STATM = Path("/proc/self/statm")
+LIBC = ctypes.CDLL(None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that puts the tests in the background has them ignore the interrupt, and with them all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--memory", action="store_true", help="print the largest memory of each worker process at its end")
+
+
+def scope(nodeid: str) -> str:
+    """Returns what is given to one worker with this test."""
+    return next(
+        (shared for place, shared in TOGETHER.items() if nodeid.startswith(place)), nodeid.split("::", maxsplit=1)[0]
+    )
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Makes a scheduler that gives a file to one worker, and places of `TOGETHER` that share something."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = import_module("xdist.scheduler").LoadFileScheduling(config, log)
+    vars(scheduler)["_split_scope"] = scope
+    return scheduler
+
+
+_grew: list[str] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = yield
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    if more > GREW_MB:
+        _grew.append(f"  +{more} MB in {item.nodeid}")
+    HELD.give_back()
+    return result
+
+
+@define
+class Held:
+    """Memory that this process holds. After a large test the allocator keeps in small pieces what Z3 and Arrow have
+    freed, and the process would grow from test to test.
+    """
+
+    mb: int = 0
+
+    def give_back(self) -> None:
+        """Gives to the system what is free, where the process has grown much since that was done last."""
+        if self._now() > self.mb + GIVE_BACK_MB and hasattr(LIBC, "malloc_trim"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what some earlier test left: it is not the next one's fault
+                gc.collect()
+            LIBC.malloc_trim(0)
+            self.mb = self._now()
+
+    def _now(self) -> int:
+        return int(STATM.read_text().split()[1]) * resource.getpagesize() >> 20 if STATM.exists() else 0
+
+
+HELD = Held()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The largest resident memory of this process and of the largest that it started."""
+    if session.config.getoption("memory"):
+        name = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        (own, seconds), (child, theirs) = (
+            (used.ru_maxrss // 1024, _seconds(used)) for used in map(resource.getrusage, whose)
+        )
+        line = (
+            f"{name}: at most {own} MB and {seconds:.0f} CPU s; children: at most {child} MB each, {theirs:.0f} CPU s"
+        )
+        print(line, *_grew, sep="\n", file=sys.__stderr__, flush=True)
+
+
+def _seconds(used: resource.struct_rusage) -> float:
+    return used.ru_utime + used.ru_stime
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

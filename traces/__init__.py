@@ -1,8 +1,9 @@
-"""The trace format: what brokers were told, said and delivered, one JSON object a line, or the same in Parquet.
+"""The trace format: the messages that brokers received, sent and delivered, as JSON Lines or Parquet.
 
-A trace is a header and then events, in the format of `docs/traces.md`. Any implementation in any language writes one;
-here `TraceWriter` does. `open_trace` reads one event by event, `read_trace` whole, and `save` puts one that is complete
-in place. Nothing that a file holds is evaluated, and nothing it holds raises anything but a `TraceError` of one line.
+A trace is a header followed by events (`docs/reference/trace-format.md`). A broker in any language can write one;
+`TraceWriter` is the writer for Python. `open_trace` reads event by event, `read_trace` reads a whole trace into memory,
+and `save` writes a complete one. The content of a file is never evaluated, and no content raises anything but a
+`TraceError` of one line.
 """
 
 from routeproof.traces.convert import to_json_lines, to_parquet

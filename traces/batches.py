@@ -1,8 +1,7 @@
 """Rows of a Parquet file to events: `read_batch`.
 
-A batch whose columns are all that they should be becomes events by columns, which is some twenty times faster than
-row by row. Any other is read by the reference, as if each row were a line, so that what is wrong with it is said in the
-same words.
+A batch whose columns are all that they should be becomes events by columns, which is some twenty times faster than row
+by row. Any other is read by the reference, as if each row were a line, so that its errors have the same messages.
 """
 
 from __future__ import annotations
@@ -16,22 +15,25 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from routeproof.traces.columns import Batch
-from routeproof.traces.cuts import CutLines
 from routeproof.traces.fields import INTEGER, NAME_LENGTH, TEXT_LENGTH, TraceError
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
 from routeproof.traces.meanings import Meanings
 from routeproof.traces.messages import PackedItem, PackedItems, TraceMessage
+from routeproof.traces.pruning import CutLines
 from routeproof.traces.strict_json import REFUSALS, parse
 
 T = TypeVar("T")
 
 MESSAGE = {
-    **{key: key for key in ("kind", "id", "filter", "of", "to", "attributes", "items", "distance", "count", "cuts")},
+    **{
+        key: key
+        for key in ("kind", "id", "filter", "of", "to", "attributes", "items", "distance", "count", "cuts", "own")
+    },
     "number": "event",
 }
 """The columns of a message, and its keys in a line."""
 
-JSON_TEXTS = ("filter", "attributes", "items", "cuts", "tables")
+JSON_TEXTS = ("filter", "attributes", "items", "cuts", "own", "tables")
 
 
 class _Odd(Exception):
@@ -61,7 +63,11 @@ def _by_reference(row: dict[str, object], number: int, meanings: Meanings) -> Ev
             if key in values:
                 values[key] = _parsed(key, values[key])
         message = {key: values.pop(column) for column, key in MESSAGE.items() if column in values}
-        return read_event({**values, "message": message} if message else values, meanings.dialect, number)
+        own = message.pop("own", None)
+        message |= own if isinstance(own, dict) else {}
+        return read_event(
+            {**values, "message": message} if message else values, meanings.dialect, number, own=bool(own)
+        )
     except TraceError as error:
         return BadLine(number, str(error))
 
@@ -98,7 +104,7 @@ class Columns:
         return name not in self.arrays or self.arrays[name].null_count == self.rows
 
     def words(self, name: str, read: Callable[[str], object], nothing: object = None) -> Iterable[Any]:
-        """What `read` makes of each string, or of each different one; null is `nothing`, or it is odd."""
+        """Values that `read` makes of each string, or of each different one; null is `nothing`, or it is odd."""
         import pyarrow as pa
 
         if self.is_empty(name):
@@ -106,8 +112,8 @@ class Columns:
         array = self.arrays[name]
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        elif len(array.dictionary) > self.rows:  # most of it is not said here
-            array = array.dictionary_decode().dictionary_encode()
+        elif len(array.dictionary) > self.rows:  # most of the reason is dropped here
+            array = _used(array)
         if not _is_string(array.type.value_type) or (nothing is None and array.null_count):
             raise _Odd
         values = self._values(name, array.dictionary, read, nothing)
@@ -148,6 +154,15 @@ def _all(nothing: object) -> Iterable[object]:
     if nothing is None:
         raise _Odd
     return repeat(nothing)
+
+
+def _used(array: Any) -> Any:
+    """Returns the array with a dictionary of only the words that occur. Never one word a row: it may be huge."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.unique(array.indices.drop_null())
+    return pa.DictionaryArray.from_arrays(pc.index_in(array.indices, words), array.dictionary.take(words))
 
 
 def _is_string(type_: Any) -> bool:
@@ -208,6 +223,7 @@ def _messages(columns: Columns, meanings: Meanings) -> Iterable[TraceMessage | N
         columns.numbers("distance", UNSET),
         columns.numbers("count", UNSET),
         columns.words("cuts", _cuts, UNSET),
+        columns.words("own", _json, UNSET),
         repeat(meanings),
     )
     return messages if columns.arrays["kind"].null_count == 0 else _without_empty(messages, meanings)

@@ -1,8 +1,8 @@
-"""A trace as columns, for Parquet: the same keys, those of a message beside those of the event.
+"""Traces as columns, for Parquet: the same keys, with the keys of a message next to those of its event.
 
-Names, ids and the texts of filters and publications are said again and again, so they are dictionary-encoded: a file
-holds each once for some hundred thousand events. Filters, attributes, items and tables stay the JSON that they are in
-a line. The header is the file's metadata under `routeproof`, as JSON.
+Names, ids and the texts of filters and publications recur many times, so they are dictionary-encoded: a file holds each
+once for some hundred thousand events. Filters, attributes, items and tables stay the JSON that they are in a line. The
+header is the file's metadata under `routeproof`, as JSON.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
-from routeproof.traces.cuts import CutLines
-from routeproof.traces.format import BadLine, Event
+from routeproof.traces.format import BadLine, Event, keeps_own
 from routeproof.traces.messages import PackedItem
+from routeproof.traces.pruning import CutLines
 
 Batch: TypeAlias = Any
 """A `pyarrow.RecordBatch`. pyarrow has no types, and is imported where it is used: it takes a tenth of a second."""
@@ -26,7 +26,7 @@ HEADER = b"routeproof"
 NAMES = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "filter", "attributes")
 """Columns of strings that are dictionary-encoded."""
 
-TEXTS = ("items", "cuts", "tables", "text", "unreadable")
+TEXTS = ("items", "cuts", "own", "tables", "text", "unreadable")
 """Columns of strings that are not. `unreadable`: the reason, where a line was none; then all others are null."""
 
 NUMBERS = ("seq", "time", "issued", "done", "number", "distance", "count", "line")
@@ -35,7 +35,7 @@ NUMBERS = ("seq", "time", "issued", "done", "number", "distance", "count", "line
 ORDER = (
     *("run", "broker", "seq", "event", "peer", "time"),
     *("kind", "id", "of", "to", "filter", "number", "attributes", "items"),
-    *("distance", "count", "cuts"),
+    *("distance", "count", "cuts", "own"),
     *("tables", "text", "issued", "done", "line", "unreadable"),
 )
 
@@ -44,12 +44,12 @@ OF_PRUNING = ("distance", "count", "cuts")
 
 
 def schema(protocol: str) -> Any:
-    """Of a trace in Parquet: every column may be null, which is as good as left out."""
+    """Schema of a trace in Parquet: every column may be null, which is as good as left out."""
     import pyarrow as pa
 
     word = pa.dictionary(pa.int32(), pa.string())
     types = {**dict.fromkeys(NAMES, word), **dict.fromkeys(TEXTS, pa.string()), **dict.fromkeys(NUMBERS, pa.int64())}
-    left_out = OF_PRUNING if protocol == "routing" else ()
+    left_out = () if keeps_own(protocol) else ("own",) if protocol != "routing" else (*OF_PRUNING, "own")
     return pa.schema([(name, types[name]) for name in ORDER if name not in left_out])
 
 
@@ -75,6 +75,7 @@ def to_batch(events: Sequence[Event], protocol: str) -> Batch:
             "distance": [None if m is None or m.distance is UNSET else m.distance for m in messages],
             "count": [None if m is None or m.count is UNSET else m.count for m in messages],
             "cuts": [None if m is None or m.cuts is UNSET else _json(m.cuts) for m in messages],
+            "own": [None if m is None else _text(m.own) for m in messages],
             "tables": [_text(event.tables_text) for event in events],
             "text": [event.text or None for event in events],
             "issued": [event.issued for event in events],

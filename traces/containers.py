@@ -1,8 +1,9 @@
-"""The bytes of a trace, whatever they are kept in: plain, gzip or zstd, told by how the file begins.
+"""Containers of traces: plain, gzip or zstd, detected from the first bytes of a file.
 
 `blocks` gives what can be read of a file, and then, where the rest cannot be, raises `Broken` with the reason. It is
-fed a few hundred bytes at a time, which bounds what any input can make of itself in one step; and where a step fails,
-it is taken again byte by byte, so that nothing before the fault is lost.
+fed a few hundred bytes at a time, which bounds what any input can make of itself in one step, and hands that on in
+blocks of `BLOCK` bytes; a file that becomes far longer than any trace does is left where that is found (`Growth`). If
+a step fails, it is taken again byte by byte, so that nothing before the fault is lost.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ BLOCK = 1 << 18
 PIECE = 512
 """Compressed bytes in one step. At worst they become 16 MiB (zstd) or half of one (gzip)."""
 
+GROWN = 1 << 25
+"""Bytes that any compressed file may become, however short it is."""
+
+TIMES = 1100
+"""How many times as long as itself a longer file may become. Traces become 10 to 100 times as long; gzip cannot do more
+than 1,032 times."""
+
 WINDOW = 1 << 27
-"""What a zstd file may ask us to remember: what the zstd program itself allows, 128 MiB."""
+"""Largest window of a zstd file, in bytes: the zstd program itself allows 128 MiB."""
 
 
 class Broken(TraceError):
-    """What is left of a file cannot be read."""
+    """The rest of a file cannot be read."""
 
 
 class Machine(Protocol):
@@ -50,7 +58,7 @@ class Codec:
     magic: tuple[bytes, ...]
     machine: Callable[[], Machine]
     padding: bytes = b""
-    """What may stand between members, and means nothing."""
+    """Bytes that may stand between members, and mean nothing."""
 
 
 def _zstd() -> Machine:
@@ -75,8 +83,23 @@ def blocks(file: BinaryIO, beginning: bytes) -> Iterator[bytes]:
     return _plain(file) if codec is None else _gathered(_decompressed(file, codec))
 
 
+class Growth:
+    """The bytes read of a compressed file and those that they became; `Broken` if these are out of all proportion."""
+
+    def __init__(self) -> None:
+        self.read = self.became = 0
+
+    def add(self, became: int) -> None:
+        self.became += became
+        if self.became > max(GROWN, TIMES * self.read):
+            raise Broken(
+                f"the first {self.read} bytes become more than {GROWN >> 20} MiB; expected a trace, which never"
+                f" becomes more than {TIMES:,} times as long; if it is one, decompress it first"
+            )
+
+
 def limited(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """The same; refused where they are too many to be held."""
+    """Passes the blocks on; refuses them where they are too many to be held."""
     size = 0
     for block in blocks:
         size += len(block)
@@ -91,7 +114,7 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Small pieces as larger ones."""
+    """Small pieces as larger ones, and large pieces in blocks."""
     waiting: list[bytes] = []
     size = 0
     broken = None
@@ -100,7 +123,8 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
             waiting.append(piece)
             size += len(piece)
             if size >= BLOCK:
-                yield b"".join(waiting)
+                whole = b"".join(waiting)
+                yield from (whole[at : at + BLOCK] for at in range(0, len(whole), BLOCK))
                 waiting, size = [], 0
     except Broken as error:
         broken = error
@@ -113,8 +137,10 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _decompressed(file: BinaryIO, codec: Codec) -> Iterator[bytes]:
     machine: Machine | None = None
     end = start = given = 0  # of what was read; of the present member or frame; and what that has given
+    growth = Growth()
     while data := _read(file, PIECE):
         end += len(data)
+        growth.read = end
         while data:
             if machine is None:
                 data = data.lstrip(codec.padding)
@@ -128,6 +154,7 @@ def _decompressed(file: BinaryIO, codec: Codec) -> Iterator[bytes]:
                 raise Broken(f"the {codec.name} data cannot be read on from about byte {end}: {error}") from None
             if found:
                 given += len(found)
+                growth.add(len(found))
                 yield found
             data, machine = (machine.unused_data, None) if machine.eof else (b"", machine)
     if machine is not None:
@@ -135,7 +162,7 @@ def _decompressed(file: BinaryIO, codec: Codec) -> Iterator[bytes]:
 
 
 def _up_to_the_fault(file: BinaryIO, codec: Codec, start: int, fault: int, data: bytes, given: int) -> Iterator[bytes]:
-    """What the step that failed would have given before it failed: the member once more, the last step in bytes."""
+    """Bytes that the failed step would have given before it failed: the member once more, the last step in bytes."""
     if not file.seekable():
         return
     file.seek(start)

@@ -1,7 +1,6 @@
 """From one form of a trace to another: `to_parquet` and `to_json_lines`, event by event.
 
-What could not be read stays in its place as a line that cannot be read, for the same reason. Keys that nobody here
-knows are not carried over.
+An unreadable line stays in its place as an unreadable line, with the same reason. Unknown keys are not carried over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Fields of a JSON object that somebody else wrote: each is there, of its type and of a sane size, or refused.
+"""Checked fields of a JSON object from outside: each is present, of its type and of a sane size, or the object is
+refused.
 
 The limits are written twice from the same constants: as types, which msgspec checks at the speed of C and the JSON
 Schema is made of; and as functions, which refuse with a `TraceError` of one line, what was found and what was expected.
@@ -11,7 +12,7 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
-from routeproof.model.filters.wording import quoted, shown
+from routeproof.model.filters.interface import quoted, shown
 
 Raw: TypeAlias = Mapping[str, object]
 """A JSON object as it was read."""
@@ -38,7 +39,7 @@ class TraceError(ValueError):
 
 
 def in_one_line(error: BaseException) -> str:
-    """What a library says of an input: its first line, without anything that a terminal would act on."""
+    """First line of a library's message about an input, without anything that a terminal would act on."""
     first = next(iter(str(error).splitlines()), "")
     return "".join(c if c.isprintable() else "?" for c in first[:200]) or type(error).__name__
 

@@ -1,8 +1,8 @@
-"""Headers and events: what one line of a trace says.
+"""Headers and events: the content of one line of a trace.
 
 `read_header` and `read_event` take what the JSON parser made of a line and give a typed value or a `TraceError`. They
-are the reference for what a trace is; `lines` comes to the same events faster. Keys that nobody here knows are left
-alone: protocols and later versions add their own.
+are the reference for the format; `lines` reads the same events faster. Unknown keys are ignored: protocols and later
+versions add their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec import Raw as JsonText
 
 from routeproof.model.filters import Dialect, FilterError, dialect
-from routeproof.model.filters.wording import quoted, shown
+from routeproof.model.filters.interface import quoted, shown
+from routeproof.model.plugins import plugins
 from routeproof.traces.fields import (
     Name,
     OptionalName,
@@ -60,7 +61,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "client": ("message",),
     "snapshot": ("tables",),
 }
-"""What an event of these kinds must have beside `broker` and `seq`."""
+"""Keys that an event of these kinds must have in addition to `broker` and `seq`."""
 
 ON_A_LINK = frozenset({"receive", "send", "deliver"})
 ENOUGH_WITH_ID = frozenset({"unadvertise", "unsubscribe", "publish"})
@@ -116,7 +117,7 @@ class Event(Struct, frozen=True, gc=False, eq=False):
 
     @property
     def issued(self) -> int | None:
-        """Of a client's operation: when the client spoke, where that was before its broker took it."""
+        """Time at which the client issued its operation, if that was before its broker took it."""
         return None if self.issued_ns is UNSET else self.issued_ns
 
     @property
@@ -160,14 +161,15 @@ def _said(e: Event) -> tuple[object, ...]:
 class BadLine:
     """A line that is no event: kept with its number and the reason, so that nothing is lost in silence.
 
-    Rows of Parquet that cannot be read have the number 0: what lines they were, nobody knows."""
+    Rows of Parquet that cannot be read have the number 0: their lines are unknown.
+    """
 
     number: int
     reason: str
 
 
 def broker_name(node: int) -> str:
-    """What a trace of the model calls broker `node`."""
+    """Name of broker `node` in a trace of the model."""
     return f"b{node}"
 
 
@@ -193,6 +195,11 @@ def read_header(raw: object) -> Header:
     return header
 
 
+def keeps_own(protocol: str) -> bool:
+    """True if messages of the protocol may have keys that only its definition knows: it is from outside."""
+    return any(plugin.definition.name == protocol for plugin in plugins() if hasattr(plugin, "definition"))
+
+
 def dialect_of(header: Header) -> Dialect:
     try:
         return dialect(header.dialect)
@@ -210,8 +217,8 @@ def _edge(raw: object) -> tuple[str, str]:
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
-def read_event(raw: object, dialect: Dialect, line: int = 0) -> Event:
-    """One event; what its filters mean is not asked yet."""
+def read_event(raw: object, dialect: Dialect, line: int = 0, *, own: bool = False) -> Event:
+    """Returns one event; its filters are read later. `own`: messages keep the keys that their protocol adds."""
     row = table("an event", raw)
     if "unreadable" in row and "broker" not in row:  # a line that a converter could not read either
         raise TraceError(text(row, "unreadable"))
@@ -224,7 +231,7 @@ def read_event(raw: object, dialect: Dialect, line: int = 0) -> Event:
         seq=integer(row, "seq"),
         event=cast(EventKind, kind),
         peer=name(row, "peer", ""),
-        message=_message(kind, row, meanings),
+        message=_message(kind, row, meanings, own),
         text=text(row, "text"),
         tables_text=json_text(row["tables"]) if "tables" in row else UNSET,
         run=name(row, "run", ""),
@@ -239,11 +246,11 @@ def read_event(raw: object, dialect: Dialect, line: int = 0) -> Event:
     return event
 
 
-def _message(kind: str, row: Raw, meanings: Meanings) -> TraceMessage | None:
+def _message(kind: str, row: Raw, meanings: Meanings, own: bool) -> TraceMessage | None:
     if row.get("message") is None:
         return None
     try:
-        return read_message(row["message"], meanings)
+        return read_message(row["message"], meanings, own=own)
     except TraceError:
         if kind == "note":  # it is for people: whatever it holds is its writer's business
             return None
@@ -251,7 +258,7 @@ def _message(kind: str, row: Raw, meanings: Meanings) -> TraceMessage | None:
 
 
 def gap(event: Event) -> str | None:
-    """What this event must have and has not, in words."""
+    """A key that this event must have and has not, in words."""
     for key in NEEDS.get(event.event, ()):
         if key == "peer" and not event.peer:
             return '"peer" is missing; expected a string'

@@ -17,6 +17,7 @@ from routeproof.traces.containers import Broken
 from routeproof.traces.fields import TraceError, in_one_line
 from routeproof.traces.format import BadLine, Event, gap, is_usual, read_event
 from routeproof.traces.meanings import meanings_of
+from routeproof.traces.messages import SHORT, own_keys
 from routeproof.traces.strict_json import REFUSALS, parse
 
 LINE_BYTES = 32 << 20
@@ -29,12 +30,12 @@ _decode = msgspec.json.Decoder(Event).decode
 
 
 def read_lines(
-    blocks: Iterator[bytes], number: int, dialect: Dialect, *, checked: bool = False
+    blocks: Iterator[bytes], number: int, dialect: Dialect, *, checked: bool = False, own: bool = False
 ) -> Iterator[list[Event | BadLine]]:
     """The events of blocks of whole lines. `number`: that of the first line."""
     try:
         for block in blocks:
-            yield read_block(block, number, dialect, checked=checked)
+            yield read_block(block, number, dialect, checked=checked, own=own)
             number += block.count(b"\n")
     except Broken as error:
         yield [BadLine(number, str(error))]
@@ -66,22 +67,27 @@ def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         raise broken
 
 
-def read_block(block: bytes, number: int, dialect: Dialect, *, checked: bool = False) -> list[Event | BadLine]:
-    """Whole lines, the first of which has this number. `checked`: also what filters and publications mean."""
+def read_block(
+    block: bytes, number: int, dialect: Dialect, *, checked: bool = False, own: bool = False
+) -> list[Event | BadLine]:
+    """Whole lines, the first of which has this number. `checked`: also what filters and publications mean. `own`:
+    messages keep the keys that their protocol adds."""
     lines = block.split(b"\n")
     if not lines[-1]:
         lines.pop()
     try:
         found = _typed(block, lines)
     except REFUSALS:
-        events = [_read_line(line, at, dialect) for at, line in enumerate(lines, number) if line.strip()]
+        if not block.strip():
+            return []
+        events = [_read_line(line, at, dialect, own) for at, line in enumerate(lines, number) if line.strip()]
     else:
-        events = _completed(found, number, dialect)
+        events = _completed(found, lines, number, dialect, own)
     return checked_lines(events) if checked else events
 
 
 def checked_lines(lines: list[Event | BadLine]) -> list[Event | BadLine]:
-    """The same; an event that does not mean anything is a bad line."""
+    """Replaces events that have no meaning by bad lines."""
     return [_checked(line) for line in lines]
 
 
@@ -89,12 +95,14 @@ def _typed(block: bytes, lines: list[bytes]) -> list[Event | BadLine]:
     if len(block) > LINE_BYTES:  # blocks are much smaller: this one is a single line
         raise ValueError(f"longer than {LINE_BYTES >> 20} MiB")
     if not block.isascii():
-        str(block, "utf-8")  # strings under unknown keys are skipped, and nobody else would look into them
+        str(block, "utf-8")  # strings under unknown keys are skipped, and no other code would check them
     return list(map(_decode, lines))
 
 
-def _completed(events: list[Event | BadLine], number: int, dialect: Dialect) -> list[Event | BadLine]:
-    """The same events, knowing where they stand and in which dialect; those that lack something are no events."""
+def _completed(
+    events: list[Event | BadLine], lines: list[bytes], number: int, dialect: Dialect, own: bool
+) -> list[Event | BadLine]:
+    """Gives events their places and their dialect; those that lack something become bad lines."""
     meanings = meanings_of(dialect)
     for at, event in enumerate(events):
         assert type(event) is Event
@@ -102,21 +110,38 @@ def _completed(events: list[Event | BadLine], number: int, dialect: Dialect) -> 
         message = event.message
         if message is not None:
             force_setattr(message, "meanings", meanings)
+        if own and message is not None:
+            events[at] = _with_own(event, lines[at], every=True)
         if not is_usual(event):
             force_setattr(event, "meanings", meanings)
+            if not own and message is not None and message.kind not in SHORT:
+                events[at] = _with_own(event, lines[at], every=False)
             if (reason := gap(event)) is not None:
                 events[at] = BadLine(number + at, reason)
     return events
 
 
-def _read_line(line: bytes, number: int, dialect: Dialect) -> Event | BadLine:
+def _with_own(event: Event, line: bytes, *, every: bool) -> Event | BadLine:
+    """Reads the line once more, for the keys of its message that have no field."""
     try:
-        return _completed(_typed(line, [line]), number, dialect)[0]
+        if len(line) > EXPLAINED_BYTES:
+            raise TraceError(f"longer than {EXPLAINED_BYTES >> 20} MiB, with a message of a kind that the core has not")
+        row = parse(line)
+    except TraceError as error:
+        return BadLine(event.line, str(error))
+    if isinstance(row, dict) and isinstance(row.get("message"), dict) and event.message is not None:
+        force_setattr(event.message, "own", own_keys(row["message"], every=every))
+    return event
+
+
+def _read_line(line: bytes, number: int, dialect: Dialect, own: bool) -> Event | BadLine:
+    try:
+        return _completed(_typed(line, [line]), [line], number, dialect, own)[0]
     except REFUSALS as error:
         if len(line) > EXPLAINED_BYTES:
             return BadLine(number, in_one_line(error))
     try:
-        return read_event(parse(line), dialect, number)
+        return read_event(parse(line), dialect, number, own=own)
     except TraceError as error:
         return BadLine(number, str(error))
 

@@ -1,8 +1,8 @@
-"""What filters and events mean: the JSON of one, read in a dialect, each different text once.
+"""Meanings of filters and events: the JSON of one, read in a dialect, each different text once.
 
 Reading a line of a trace is cheap, and finding out that its filter is a non-empty set of events is not. So a line keeps
-the text of its filter, and a message asks `Meanings` when somebody wants to know. A trace says the same filter at
-every broker that it passes, so that what was read lately is remembered, up to a limit.
+the text of its filter, and a message asks `Meanings` when it is needed. A trace repeats the same filter at
+every broker that it passes, so that recent readings are remembered, up to a limit.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from routeproof.traces.fields import TraceError
 from routeproof.traces.strict_json import parse
 
 FILTERS = 1 << 12
-"""Filters that are remembered: some 3 KB each."""
+"""Largest number of cached filters (about 3 kB each)."""
 
 PUBLICATIONS = 1 << 10
-"""Events that are remembered: some 2 KB each."""
+"""Largest number of cached events (about 2 kB each)."""
+
+TEXT = 1 << 14
+"""Largest text in bytes whose meaning is cached. A longer one is read again each time."""
 
 
 class Meanings:
-    """One dialect. Build with `meanings_of`: whoever reads in the same dialect shares what is remembered."""
+    """The meanings of one dialect. Build with `meanings_of`: all readers of the same dialect share one cache."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -32,11 +35,13 @@ class Meanings:
 
     def filter(self, text: Raw) -> Filter:
         """The filter of this text; `TraceError` where it is none, or one that matches nothing."""
-        return self._filter(bytes(text))
+        written = bytes(text)
+        return self._filter(written) if len(written) <= TEXT else self._read_filter(written)
 
     def attributes(self, text: Raw) -> Attributes:
         """The event of this text; `TraceError` where it is none."""
-        return self._attributes(bytes(text))
+        written = bytes(text)
+        return self._attributes(written) if len(written) <= TEXT else self._read_attributes(written)
 
     def _read_filter(self, text: bytes) -> Filter:
         raw = parse(text)

@@ -1,8 +1,8 @@
 """Messages in traces: `TraceMessage` is any implementation's, `encode` writes one of the model's as JSON.
 
 What is read is a `TraceMessage` and not one of the model's own messages: a withdrawal may carry an id only, a delivery
-may leave out the event, and only who has seen the whole trace knows which subscription an id was. It holds the texts of
-filters and attributes as they were written. `items` and `event` say what these mean, when they are asked for.
+may leave out the event, and only a reader of the whole trace knows which subscription an id was. It holds the texts of
+filters and attributes as they were written. `items` and `event` read their meaning on demand.
 """
 
 from __future__ import annotations
@@ -13,36 +13,15 @@ from typing import Annotated, TypeAlias
 from attrs import frozen
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
+from routeproof.model.codec import to_row
 from routeproof.model.filters import Dialect, Event, Filter
-from routeproof.model.messages import (
-    Advertise,
-    Congest,
-    Deliver,
-    Message,
-    PackedSubscribe,
-    PackedUnsubscribe,
-    Publication,
-    Publish,
-    Relieve,
-    Signal,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
-from routeproof.traces.cuts import CutLines, encode_cuts, read_cuts
+from routeproof.model.messages import CORE, Message
 from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, integer, items, name, table
 from routeproof.traces.meanings import Meanings, meanings_of
+from routeproof.traces.pruning import CutLines, read_cuts
 from routeproof.traces.strict_json import json_text
 
-SHORT = {
-    "advertise": "adv",
-    "unadvertise": "unadv",
-    "subscribe": "sub",
-    "unsubscribe": "unsub",
-    "subscribe-many": "sub",
-    "unsubscribe-many": "unsub",
-    "publish": "pub",
-}
+SHORT = {each.kind: each.word for each in CORE}
 """The kinds that every protocol here knows, and the model's short word for each. A protocol may add its own kinds."""
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -54,13 +33,16 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "unsubscribe-many": ("items",),
     "publish": ("id",),
 }
-"""What a message of these kinds must have. One of another kind needs nothing that we know of."""
+"""Keys that a message of these kinds must have. A message of another kind needs nothing that we know of."""
 
 MANY = ("subscribe-many", "unsubscribe-many")
 """COV-7: under packing several subscriptions travel in one message, as `items`."""
 
 ITEMS = 10_000
 """How many subscriptions one packed message may hold."""
+
+STANDARD = frozenset(("kind", "id", "filter", "of", "to", "event", "attributes", "distance", "count", "cuts"))
+"""Keys of a message that have a field here. `items` has one in the kinds `MANY`."""
 
 FilterText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Filter"})]
 AttributesText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Attributes"})]
@@ -100,26 +82,28 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
     attributes_text: AttributesText | UnsetType = field(default=UNSET, name="attributes")
     packed: PackedItems | UnsetType = field(default=UNSET, name="items")
     distance: WholeNumber | UnsetType = UNSET
-    """Of a publication under pruning, as `count`: what brokers have made of its header. Left out is 0."""
+    """Header of a publication under pruning, with `count`, as brokers have made it. Left out is 0."""
     count: WholeNumber | UnsetType = UNSET
     cuts: CutLines | UnsetType = UNSET
-    """Of a withdrawal under pruning: how far it is to go."""
+    """List of a withdrawal under pruning: how far it is to go."""
+    own: Raw | UnsetType = field(default=UNSET, name=" ")
+    """The other keys of a message, as a JSON object: what a protocol from outside adds. The reader's, as the next."""
     meanings: Meanings | None = field(default=None, name="")
     """In which dialect to read; the reader's, never the writer's."""
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """What the message is about; `TraceError` where a filter cannot be read."""
+        """Items that the message is about; raises `TraceError` where a filter cannot be read."""
         return tuple(Item(each.id, self._filter(each), each.of) for each in self._entries())
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The same by id, without reading filters."""
+        """Ids of the items, without reading filters."""
         return tuple(each.id for each in self._entries())
 
     @property
     def event(self) -> Event | None:
-        """What is published; `TraceError` where it cannot be read."""
+        """The published event; raises `TraceError` where it cannot be read."""
         if self.attributes_text is not UNSET:
             return self._in_dialect().attributes(self.attributes_text)
         return None if self.number is UNSET else self.number
@@ -152,7 +136,8 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
 
 
 def _meant(m: TraceMessage) -> tuple[object, ...]:
-    of_pruning = m.distance or 0, m.count or 0, None if m.cuts is UNSET else m.cuts
+    own = None if m.own is UNSET else bytes(m.own)
+    of_pruning = m.distance or 0, m.count or 0, None if m.cuts is UNSET else m.cuts, own
     try:
         return m.kind, m.items, m.event, m.to, of_pruning
     except TraceError:  # then it is what was written
@@ -161,7 +146,7 @@ def _meant(m: TraceMessage) -> tuple[object, ...]:
 
 
 def lack(message: TraceMessage) -> str | None:
-    """What this message must have and has not, in words."""
+    """A key that this message must have and has not, in words."""
     for key in NEEDS.get(message.kind, ()):
         if key == "id" and not message.id:
             return '"id" is missing; expected a string'
@@ -182,42 +167,16 @@ def _without_filter(kind: str) -> str:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def encode(message: Message | Signal) -> dict[str, object]:
+def encode(message: Message) -> dict[str, object]:
     """A message of the model as JSON; withdrawals by id."""
-    match message:
-        case Advertise(a):
-            return {"kind": "advertise", "id": a.id, "filter": a.filter.to_json()}
-        case Unadvertise(a):
-            return {"kind": "unadvertise", "id": a.id}
-        case Subscribe(s):
-            return {"kind": "subscribe", "id": s.id, "filter": s.filter.to_json()}
-        case Unsubscribe(s, cuts):
-            return {"kind": "unsubscribe", "id": s.id, **({} if cuts is None else {"cuts": encode_cuts(cuts)})}
-        case PackedSubscribe(many):
-            return {"kind": "subscribe-many", "items": [{"id": s.id, "filter": s.filter.to_json()} for s in many]}
-        case PackedUnsubscribe(many):
-            return {"kind": "unsubscribe-many", "items": [{"id": s.id} for s in many]}
-        case Publish(p, distance, count):
-            header = {"distance": distance, "count": count}
-            return {**_publication(p), **{key: value for key, value in header.items() if value}}
-        case Deliver(p, s):
-            return {**_publication(p), "to": s.id}
-        case Congest():
-            return {"kind": "congest"}
-        case Relieve():
-            return {"kind": "relieve"}
-
-
-def _publication(p: Publication) -> dict[str, object]:
-    event: dict[str, object] = {"event": p.event} if isinstance(p.event, int) else {"attributes": p.event.to_json()}
-    return {"kind": "publish", "id": p.id, "of": p.of, **event}
+    return to_row(message)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def decode(raw: object, dialect: Dialect) -> TraceMessage:
-    """What stands under `message`, with all that it means; `TraceError` where any of it cannot be read."""
+    """Reads the value under `message` in full; raises `TraceError` where any of it cannot be read."""
     message = read_message(raw, meanings_of(dialect))
     if (reason := lack(message)) is not None:
         raise TraceError(reason)
@@ -225,8 +184,17 @@ def decode(raw: object, dialect: Dialect) -> TraceMessage:
     return message
 
 
-def read_message(raw: object, meanings: Meanings) -> TraceMessage:
-    """Its fields, each by itself; `lack` says whether they are enough."""
+def own_keys(row: Mapping[str, object], *, every: bool) -> Raw | UnsetType:
+    """The keys of a message that no field has, as JSON; of a kind of the core only with `every`."""
+    kind = row.get("kind")
+    if not every and kind in SHORT:
+        return UNSET
+    left = {key: value for key, value in row.items() if key not in STANDARD and (key != "items" or kind not in MANY)}
+    return json_text(left, in_order=True) if left else UNSET
+
+
+def read_message(raw: object, meanings: Meanings, *, own: bool = False) -> TraceMessage:
+    """Its fields, each by itself; `lack` says whether they are enough. `own`: also keys that the core has not."""
     row = table("a message", raw)
     kind = name(row, "kind")
     return TraceMessage(
@@ -241,6 +209,7 @@ def read_message(raw: object, meanings: Meanings) -> TraceMessage:
         distance=integer(row, "distance") if "distance" in row else UNSET,
         count=integer(row, "count") if "count" in row else UNSET,
         cuts=read_cuts(row, "cuts") if "cuts" in row else UNSET,
+        own=own_keys(row, every=own),
         meanings=meanings,
     )
 

@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from routeproof.traces.batches import Columns, read_batch
-from routeproof.traces.columns import HEADER, ORDER, Batch
+from routeproof.traces.columns import HEADER, Batch
 from routeproof.traces.fields import TraceError, in_one_line
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, read_header
 from routeproof.traces.lines import checked_lines
 from routeproof.traces.meanings import Meanings, meanings_of
+from routeproof.traces.parquet_file import FAULTS, ROW_BYTES, ParquetFile, Part
 from routeproof.traces.strict_json import parse
 
 MAGIC = b"PAR1"
 
-ROWS = 1 << 14
-"""Rows that are read at once. Each batch brings its dictionaries along again, so fewer would be slower."""
+HEADER_BYTES = 4 << 20
+"""The longest header. That of a counterexample holds an instance and a run."""
 
-ROW_BYTES = 64
-"""What a row counts for at least where a trace is to be held in memory."""
-
-FAULTS = (OSError, ValueError, MemoryError, OverflowError, KeyError, IndexError, TypeError)
-"""What pyarrow raises for files that are broken, beside its own exceptions."""
+HELD_BYTES = 64
+"""Least size that a row counts for where a trace is to be held in memory, in bytes."""
 
 
 def is_parquet(path: Path) -> bool:
@@ -60,7 +58,7 @@ class Rows:
         return Rows(batch, self.first + begin, group, place + begin, self._columns, self.meanings)
 
     def events(self) -> list[Event | BadLine]:
-        """They count as one `BadLine` where they cannot be read."""
+        """The events; one `BadLine` in their place where they cannot be read."""
         import pyarrow as pa
 
         try:
@@ -90,48 +88,41 @@ def _events(found: Iterator[Rows | BadLine], checked: bool) -> Iterator[list[Eve
 def read_rows(
     file: BinaryIO, *, most: int | None = None, groups: Iterable[int] | None = None
 ) -> tuple[Header, Iterator[Rows | BadLine]]:
-    """The same for one who can use rows before they are events. Each is to be let go of before the next is asked for:
-    it has dictionaries of its own."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    """Reads rows for a caller that can use them before they are events.
 
-    try:
-        opened = pq.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
-        metadata = opened.schema_arrow.metadata or {}
-        held = max(opened.metadata.num_rows * ROW_BYTES, _held(opened))
-        known = [name for name in opened.schema_arrow.names if name in ORDER]
-    except (pa.ArrowException, *FAULTS) as error:
-        raise TraceError(f"Parquet that cannot be read: {in_one_line(error)}") from None
-    if HEADER not in metadata:
+    The caller must release each before it takes the next: it has dictionaries of its own.
+    """
+    opened = ParquetFile(file)
+    if HEADER not in opened.keys:
         raise TraceError(f"Parquet without a header; expected one in its metadata, under {HEADER.decode()}")
+    if len(opened.keys[HEADER]) > HEADER_BYTES:
+        raise TraceError(f"a header longer than {HEADER_BYTES >> 20} MiB; expected at most so much")
+    held = sum(opened.sizes) * HELD_BYTES
     if most is not None and held > most:
         raise TraceError(f"some {held >> 20} MiB; expected at most {most >> 20} MiB to read it whole")
-    header = read_header(parse(metadata[HEADER]))
-    return header, _Reading(opened, known, meanings_of(dialect_of(header))).rows(groups)
-
-
-def _held(opened: Any) -> int:
-    metadata = opened.metadata
-    return sum(int(metadata.row_group(group).total_byte_size) for group in range(metadata.num_row_groups))
+    header = read_header(parse(opened.keys[HEADER]))
+    return header, _Reading(opened, meanings_of(dialect_of(header)), most).rows(groups)
 
 
 class _Reading:
     """One file, from row group to row group."""
 
-    def __init__(self, opened: Any, columns: list[str], meanings: Meanings) -> None:
+    def __init__(self, opened: ParquetFile, meanings: Meanings, most: int | None) -> None:
         self.opened = opened
-        self.columns = columns
         self.meanings = meanings
+        self.most = most
+        self.held = 0
 
     def rows(self, groups: Iterable[int] | None) -> Iterator[Rows | BadLine]:
-        metadata = self.opened.metadata
-        sizes = [int(metadata.row_group(group).num_rows) for group in range(metadata.num_row_groups)]
+        sizes = self.opened.sizes
         firsts = list(accumulate(sizes, initial=2))
         last = len(sizes) - 1
         for group in range(len(sizes)) if groups is None else groups:
             yield from self._group(group, firsts[group], sizes[group])
-            if group == last and sum(sizes) != metadata.num_rows:
-                reason = f"the file says that it has {metadata.num_rows} rows; its row groups have {sum(sizes)}"
+            if group == last and sum(sizes) != self.opened.metadata.num_rows:
+                reason = (
+                    f"the file says that it has {self.opened.metadata.num_rows} rows; its row groups have {sum(sizes)}"
+                )
                 yield BadLine(0, reason)
 
     def _group(self, group: int, first: int, rows: int) -> Iterator[Rows | BadLine]:
@@ -140,16 +131,24 @@ class _Reading:
         done = 0
         columns = Columns()
         try:
-            batches = self.opened.iter_batches(ROWS, row_groups=[group], columns=self.columns, use_threads=False)
-            while (batch := next(batches, None)) is not None:
-                batch.validate(full=True)
-                size = batch.num_rows
-                yield Rows(batch, first + done, group, done, columns, self.meanings)
-                done += size
-                del batch  # it need not stay until there is the next
+            for part in self.opened.parts(group, self.opened.names):
+                self._hold(part)
+                done = part.first + part.batch.num_rows
+                if part.is_too_long:
+                    yield BadLine(first + part.first, f"longer than {ROW_BYTES >> 20} MiB")
+                else:
+                    yield Rows(part.batch, first + part.first, group, part.first, columns, self.meanings)
+                del part  # it need not stay until there is the next
             why = "they are missing"
         except (pa.ArrowException, *FAULTS) as error:
+            if isinstance(error, TraceError):
+                raise
             why = in_one_line(error)
         pa.default_memory_pool().release_unused()
         if done != rows:
             yield _missing(group, done, rows - done, why)
+
+    def _hold(self, part: Part) -> None:
+        self.held += part.texts
+        if self.most is not None and self.held > self.most:
+            raise TraceError(f"more than {self.most >> 20} MiB; expected at most so much to read it whole")

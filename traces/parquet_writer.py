@@ -60,8 +60,9 @@ def write_parquet(
     try:
         with (
             tempfile.TemporaryFile(dir=target.parent) as file,
+            temporary.open("wb") as written,
             pq.ParquetWriter(
-                temporary,
+                written,
                 columns(protocol).with_metadata(metadata),
                 compression="zstd",
                 use_dictionary=list(NAMES),

@@ -1,8 +1,8 @@
 """Reading traces: `open_trace` event by event in constant memory, `read_trace` whole.
 
-What a file is kept in is told by its content: JSON Lines, plain or in gzip or zstd, or Parquet. A line that cannot be
-read becomes a `BadLine` in its place, with its number and the reason, and the reading goes on; so does what is left of
-a file that is broken in the middle. A file whose header cannot be read is refused.
+The content of a file shows its container: JSON Lines, plain or in gzip or zstd, or Parquet. A line that cannot be read
+becomes a `BadLine` in its place, with its number and the reason, and the reading goes on; so does what is left of a
+file that is broken in the middle. A file whose header cannot be read is refused.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from pathlib import Path
 
 from attrs import frozen
 
-from routeproof.model.filters.wording import quoted
 from routeproof.traces import parquet_reader
 from routeproof.traces.containers import blocks, limited
 from routeproof.traces.fields import TraceError
-from routeproof.traces.format import BadLine, Event, Header, dialect_of, read_header
+from routeproof.traces.format import BadLine, Event, Header, dialect_of, keeps_own, read_header
 from routeproof.traces.lines import read_lines, whole_lines
+from routeproof.traces.parquet_reader import HEADER_BYTES
+from routeproof.traces.source import named
 from routeproof.traces.strict_json import parse
-
-HEADER_BYTES = 4 << 20
-"""The longest header. That of a counterexample holds an instance and a run."""
 
 WHOLE_BYTES = 64 << 20
 """The longest trace that is read whole, for replaying and showing; of a compressed one, what it becomes."""
+
+WHOLE_LINES = 1 << 18
+"""The most lines of a trace that is read whole: some 300 bytes each in memory, however short they are."""
 
 MAGIC_BYTES = 4
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -54,6 +55,8 @@ def read_trace(path: Path) -> Trace:
                     events.append(line)
                 else:
                     bad.append(line)
+                if len(events) + len(bad) > WHOLE_LINES:
+                    raise TraceError(f"more than {WHOLE_LINES:,} lines; expected at most so many to read it whole")
         except TraceError as error:
             raise TraceError(f"{named(path)}: {error}") from None
     return Trace(header, tuple(events), tuple(bad))
@@ -61,10 +64,9 @@ def read_trace(path: Path) -> Trace:
 
 @contextmanager
 def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, Iterator[Event | BadLine]]]:
-    """The header, and the lines after it as they are asked for.
-
-    A filter or a publication is read when an event is asked what it means, and that gives a `TraceError` where it
-    cannot be. With `checked`, each is read before the event is handed out, and where it cannot be, that is a `BadLine`.
+    """Returns the header and a lazy iterator of the lines after it. A filter or a publication is read on demand, and
+    raises a `TraceError` if it cannot be read. With `checked`, each is read before the event is handed out, and where
+    it cannot be, that is a `BadLine`.
     """
     with _opened(path) as file:
         yield _read(path, file, checked=checked)
@@ -72,7 +74,7 @@ def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, I
 
 @contextmanager
 def open_rows(path: Path) -> Iterator[tuple[Header, Iterator[parquet_reader.Rows | BadLine]]]:
-    """The same of a trace in Parquet, for one who can use rows before they are events."""
+    """Opens a trace in Parquet for a caller that can use rows before they are events."""
     with _opened(path) as file:
         try:
             found = parquet_reader.read_rows(file)
@@ -109,15 +111,12 @@ def _read(
         header = _header(line)
     except TraceError as error:
         raise TraceError(f"{named(path)}: line 1: {error}") from None
-    return header, chain.from_iterable(read_lines(chain((rest,), lines), 2, dialect_of(header), checked=checked))
+    return header, chain.from_iterable(
+        read_lines(chain((rest,), lines), 2, dialect_of(header), checked=checked, own=keeps_own(header.protocol))
+    )
 
 
 def _header(line: bytes) -> Header:
     if len(line) > HEADER_BYTES:
         raise TraceError(f"longer than {HEADER_BYTES >> 20} MiB; expected a header")
     return read_header(parse(line.removeprefix(BYTE_ORDER_MARK)))
-
-
-def named(path: Path) -> str:
-    """A file's name in a message of one line."""
-    return str(path) if str(path).isprintable() else quoted(str(path))

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import secrets
+import stat
 from pathlib import Path
+
+from routeproof.traces.fields import TraceError
+from routeproof.traces.source import named
 
 
 def save(path: Path, text: str, *, replace: bool) -> bool:
-    """Write a file so that nobody ever sees half of it; `False` where there is one already that may not be replaced."""
+    """Writes a file that appears whole or not at all; returns false where there is one that may not be replaced."""
     temporary = beside(path)
-    temporary.write_text(text, encoding="utf-8")
     try:
+        temporary.write_text(text, encoding="utf-8")
         return _put(temporary, path, replace)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def beside(path: Path) -> Path:
-    """A hidden name in the same folder that nobody else has."""
+    """A hidden name in the same folder that no other file has.
+
+    `TraceError` if the path is a device or a pipe, whose place a file would take.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        mode = stat.S_IFREG  # there is none yet
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise TraceError(f"{named(path)}: is no regular file; a trace would take its place")
     return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
 
 

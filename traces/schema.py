@@ -59,9 +59,9 @@ ATTRIBUTES: Schema = {
 DESCRIPTIONS = {
     "Header": "Line 1 of a trace.",
     "Event": "Any other line: one thing that happened at one broker.",
-    "TraceMessage": "What was said.",
+    "TraceMessage": "A message.",
     "PackedItem": "One subscription of a message that holds many.",
-    "TablesLine": "What a broker knows. A part that is left out is not told.",
+    "TablesLine": "A broker's tables. A part that is left out is unknown.",
     "HeldLine": "Under pruning, a withdrawal that waits; `from` as in an entry.",
     "EntryLine": "An advertisement or a subscription, and the neighbour that it came from; none for a local client's.",
 }
@@ -72,7 +72,7 @@ NAMES = {
     "EntryLine": "Entry",
     "HeldLine": "Held",
 }
-"""What the types are called in the schema."""
+"""Names of the types in the schema."""
 
 
 class Header(Struct):
@@ -131,7 +131,7 @@ def _tidied(name: str, definition: Schema) -> Schema:
 
 
 def _needed(by: str, needs: Mapping[str, tuple[str, ...]], filled: Schema) -> list[Schema]:
-    """What events or messages of some kinds must have, and not empty."""
+    """Keys that events or messages of some kinds must have, and not empty."""
     rules = []
     for keys in dict.fromkeys(needs.values()):
         kinds = [kind for kind, needed in needs.items() if needed == keys]

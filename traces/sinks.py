@@ -26,7 +26,7 @@ class Sink(Protocol):
 
 
 def sink(file: BinaryIO, name: str) -> Sink:
-    """What the end of the name asks for; it never closes the file."""
+    """Returns the sink that the end of the name asks for; it never closes the file."""
     match Path(name).suffix:
         case ".gz":
             return _Gzip(file)

@@ -14,7 +14,7 @@ import msgspec
 from routeproof.traces.fields import TraceError
 
 REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
-"""What the faster parser raises, whatever it is given."""
+"""Exceptions of the faster parser, for any input."""
 
 NESTED = "not JSON that anybody wrote: nested too deeply"
 
@@ -35,10 +35,10 @@ def parse(text: bytes) -> object:
         raise TraceError("a number with too many digits") from None
 
 
-def json_text(value: object) -> msgspec.Raw:
-    """What a value is in JSON. In ASCII: half a character in it still makes valid UTF-8."""
+def json_text(value: object, *, in_order: bool = False) -> msgspec.Raw:
+    """JSON of a value, in ASCII: half a character in it still makes valid UTF-8. `in_order`: keys are sorted."""
     try:
-        return msgspec.Raw(json.dumps(value).encode("ascii"))
+        return msgspec.Raw(json.dumps(value, sort_keys=in_order).encode("ascii"))
     except RecursionError:
         raise TraceError(NESTED) from None
 

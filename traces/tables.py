@@ -15,19 +15,21 @@ from attrs import evolve, frozen
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from routeproof.model.filters import Filter
-from routeproof.model.filters.wording import quoted
-from routeproof.model.messages import Advertisement, Cut, Subscription, Unsubscribe
+from routeproof.model.filters.interface import quoted
+from routeproof.model.messages import Advertisement, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning_state import PruningTables, Row
+from routeproof.model.pruning.messages import Cut
+from routeproof.model.pruning.messages import cuts_of as cuts_in
+from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.model.tables import Tables
-from routeproof.traces.cuts import CutLines, cuts_of, encode_cuts
 from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, in_one_line
 from routeproof.traces.meanings import Meanings
 from routeproof.traces.messages import FilterText
+from routeproof.traces.pruning import CutLines, cuts_of, encode_cuts
 from routeproof.traces.strict_json import REFUSALS, parse
 
 Naming: TypeAlias = Callable[[Node], str]
-"""What a trace calls a broker of the model."""
+"""Naming of the model's brokers in a trace."""
 
 
 class EntryLine(Struct, frozen=True, gc=False):
@@ -99,7 +101,7 @@ class TraceTables:
 
     @classmethod
     def of(cls, tables: Tables, name: Naming) -> TraceTables:
-        """What a snapshot of these tables says."""
+        """Snapshot of these tables."""
         core = cls(
             advs=_by_id(_entry(a, hop, name) for a, hop in tables.advs),
             subs=_by_id(_entry(s, hop, name) for s, hop in tables.subs),
@@ -111,7 +113,7 @@ class TraceTables:
             core,
             retained=_retained((name(n), [Entry(s.id, "", s.filter) for s in subs]) for n, subs in tables.retained),
             rows=_rows((s.id, a, rows) for s, a, rows in tables.rows),
-            held=tuple(Held(_entry(w.subscription, hop, name), w.cuts) for hop, w in tables.held),
+            held=tuple(Held(_entry(w.subscription, hop, name), cuts_in(w)) for hop, w in tables.held),
             congested=tables.congested,
         )
 
@@ -143,7 +145,7 @@ def _by_id(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 def _by_name(sent: Iterable[tuple[str, Iterable[str]]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """A neighbour that was told nothing is as good as none."""
+    """A neighbour that got nothing counts as absent."""
     return tuple(sorted((name, tuple(sorted(ids))) for name, ids in sent if ids))
 
 
@@ -178,7 +180,8 @@ def encode_tables(tables: Tables, name: Naming, *, filters: bool = True) -> dict
 
 
 def _held_row(withdrawal: Unsubscribe, hop: Node, name: Naming, filters: bool) -> dict[str, object]:
-    cuts = {} if withdrawal.cuts is None else {"cuts": encode_cuts(withdrawal.cuts)}
+    listed = cuts_in(withdrawal)
+    cuts = {} if listed is None else {"cuts": encode_cuts(listed)}
     return {**_row(withdrawal.subscription, hop, name, filters), **cuts}
 
 
@@ -194,7 +197,7 @@ def _row(item: Advertisement | Subscription, hop: Node, name: Naming, filters: b
 
 
 def read_tables(text: Raw, meanings: Meanings) -> TraceTables:
-    """What stands under `tables`; `TraceError` where it cannot be read."""
+    """Reads the value under `tables`; raises `TraceError` where it cannot be read."""
     try:
         line = msgspec.json.decode(text, type=TablesLine)
     except REFUSALS as error:

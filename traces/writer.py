@@ -6,12 +6,12 @@ compressed and written some thousand at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, TypeAlias
 
-from routeproof.model.messages import Message, Signal
+from routeproof.model.messages import Message
 from routeproof.model.tables import Tables
 from routeproof.traces.convert import to_parquet
 from routeproof.traces.fields import TraceError
@@ -29,7 +29,7 @@ BURST = 4096
 REMEMBERED = 1 << 14
 """Pieces of lines that are kept to be used again."""
 
-Said: TypeAlias = Message | Signal | dict[str, object]
+Said: TypeAlias = Message | dict[str, object]
 """A message of the model, or the JSON object that stands in the line."""
 
 
@@ -40,7 +40,7 @@ class TraceWriter:
             trace.event("b1", "receive", "b2", {"kind": "subscribe", "id": "s", "filter": [["x", ">", 1]]})
 
     `seq` counts by itself within each broker. A Parquet file appears when the writer is closed: until then there is a
-    hidden `.jsonl.zst` beside it, which stays, and can be read, where the process dies. For use by one thread.
+    hidden `.jsonl.zst` next to it, which stays and can be read if the process dies. For use by one thread.
     """
 
     def __init__(
@@ -53,9 +53,13 @@ class TraceWriter:
         overlay: Iterable[tuple[int | str, int | str]] = (),
         dialect: str = "strict",
         observes: Iterable[str] = (),
+        naming: Callable[[int], str] = broker_name,
         **more: object,
     ) -> None:
-        """`more`: further keys of the header. `TraceError` where a reader would refuse it."""
+        """`naming` gives the names of brokers in snapshots. `more`: further keys of the header.
+
+        `TraceError` where a reader would refuse the header.
+        """
         header = to_json(header_row(run, protocol, policy, overlay, dialect, observes, **more))
         read_header(parse(header.encode("utf-8")))
         self._parquet: Path | None = None
@@ -70,10 +74,11 @@ class TraceWriter:
             self._path, self._file = Path(), target
         self._sink = sink(self._file, self._path.name)
         self._closed = False
+        self._naming = naming
         self._lines = [header + "\n"]
         self._seqs: dict[tuple[str, str], int] = {}
         self._beginnings: dict[tuple[str, str, str], tuple[str, str]] = {}
-        self._said: dict[Message | Signal, str] = {}
+        self._said: dict[Message, str] = {}
         self.flush()
 
     def event(
@@ -102,7 +107,7 @@ class TraceWriter:
         if message is not None:
             line = f'{line},"message":{self._say(message)}'
         if text or run or tables is not None or time is not None:
-            line += _rest(text, tables, run, time)
+            line += _rest(text, tables, run, time, self._naming)
         if issued is not None:
             line += f',"issued":{to_json(issued)}'
         if done is not None:
@@ -158,12 +163,14 @@ class TraceWriter:
         self.close()  # also where something went wrong: then the trace is wanted most
 
 
-def _rest(text: str, tables: Tables | Mapping[str, object] | None, run: str, time: int | None) -> str:
+def _rest(
+    text: str, tables: Tables | Mapping[str, object] | None, run: str, time: int | None, naming: Callable[[int], str]
+) -> str:
     row: dict[str, object] = {}
     if text:
         row["text"] = text
     if tables is not None:
-        row["tables"] = encode_tables(tables, broker_name) if isinstance(tables, Tables) else tables
+        row["tables"] = encode_tables(tables, naming) if isinstance(tables, Tables) else tables
     if run:
         row["run"] = run
     if time is not None:

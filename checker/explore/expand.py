@@ -13,8 +13,9 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from routeproof.checker.explore.columns import Columns
+from routeproof.checker.explore.interned import IMPOSSIBLE
 from routeproof.checker.explore.keyindex import Ints, Keys
-from routeproof.checker.explore.questions import FAULT_BIT, IMPOSSIBLE, Questions
+from routeproof.checker.explore.questions import FAULT_BIT, Questions
 from routeproof.model.world import Action
 
 Mask = NDArray[np.bool_]
@@ -83,8 +84,7 @@ class Expander:
         q = self.q
         able: Mask
         if action.operation is not None:
-            able = (q.may[columns[self.history]] & action.operation.bit) != 0
-            return able
+            return q.may.have(action.operation.index, columns[self.history])
         if action.kind == "deliver":
             able = columns[self.nodes + action.link] != 0
             return able
@@ -99,7 +99,7 @@ class Expander:
         return able
 
     def _handle(self, action: Action, rows: Ints, columns: Sequence[Ints]) -> tuple[Ints, Ints]:
-        """What the node answers in these rows, but for those in which it refuses."""
+        """The node's answers in these rows, except those in which it refuses."""
         q = self.q
         local = columns[q.node_index[action.node]].take(rows)
         message = np.zeros_like(rows)
@@ -146,7 +146,28 @@ class Expander:
                 busy += self._append(layout, link, appended[outcome], rows, columns, words)
         event = q.event[action.index](delivered, np.zeros_like(delivered))
         page = columns[self.history].take(rows)
-        layout.change(words, self.history, page, q.page(page, 2 * event + (busy == 0)))
+        event = 2 * event + (busy == 0)
+        layout.change(words, self.history, page, q.page(page, event))
+        if q.ghosts:
+            self._turn_ghosts(layout, event, page, rows, columns, words)
+
+    def _turn_ghosts(
+        self, layout: Columns, event: Ints, history: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
+    ) -> None:
+        """Change the ghosts that see something of these events."""
+        q = self.q
+        touched = np.flatnonzero(q.touched[event])
+        if not len(touched):
+            return
+        event, history, rows = event.take(touched), history.take(touched), rows.take(touched)
+        ghosts = [column.take(rows) for column in columns[self.history + 1 :]]
+        for i, (ghost, own) in enumerate(zip(q.ghosts, ghosts, strict=True)):
+            sees = np.flatnonzero(ghost.sees[event])
+            if len(sees):
+                old = own.take(sees)
+                new = ghost.after(old, history.take(sees), [each.take(sees) for each in ghosts], event.take(sees))
+                word, shift = layout.place[self.history + 1 + i]
+                words[word][touched.take(sees)] += (new - old).view(np.uint64) << shift
 
     def _append(
         self, layout: Columns, link: int, appendix: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
@@ -178,7 +199,7 @@ class Expander:
         for i, rule in enumerate(self.q.rules.values):
             fired = 0
             for node, times in enumerate(self.fired):
-                masks = self.q.outcomes[node].rules.all[: len(times)]
-                fired += int(times[(masks >> i & 1) == 1].sum())
+                masks = self.q.outcomes[node].rules
+                fired += sum(n for n, mask in zip(times.tolist(), masks, strict=False) if mask >> i & 1)
             counts[rule] = fired
         return dict(sorted(counts.items()))

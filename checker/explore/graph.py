@@ -1,12 +1,14 @@
 """The explored transition graph: its edges, its runs, and whether it has a cycle.
 
-`Graph` keeps four bytes a transition and eight a state beside the keys. Acyclicity is decided by peeling (Kahn): states
-that nothing unpeeled leads to are taken away, level by level; what is left over contains a cycle.
+`Graph` keeps four bytes per transition, and eight per state in addition to the keys. Acyclicity is decided by peeling
+(Kahn): states that nothing unpeeled leads to are taken away, level by level; what is left over contains a cycle.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,11 @@ class Grown:
         self._data[self.size : need] = values
         self.size = need
 
+    def growth(self, count: int) -> int:
+        """Bytes that are allocated when so many values are appended, at most."""
+        need = self.size + count
+        return self._data.itemsize * max(need, len(self._data) * 3 // 2) if need > len(self._data) else 0
+
     @property
     def all(self) -> NDArray[np.generic]:
         return self._data[: self.size]
@@ -52,11 +59,20 @@ class Graph:
     def nbytes(self) -> int:
         return self.parent.nbytes + self.action.nbytes + self.degree.nbytes + self.target.nbytes
 
+    def growth(self, states: int, transitions: int) -> int:
+        """Bytes that are allocated when so many are added, at most."""
+        per_state = (self.parent, self.action, self.degree)
+        return sum(grown.growth(states) for grown in per_state) + self.target.growth(transitions)
+
+    @property
+    def closing(self) -> int:
+        """Bytes that the search for a cycle takes, at most about."""
+        return 40 * self.parent.size + 12 * self.target.size
+
     def add_edges(self, sources: Ints, targets: Ints, count: int) -> None:
-        """The transitions of the next `count` states; sources are rows 0..count-1 of that chunk."""
-        order = np.argsort(sources.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
+        """The transitions of the next `count` states, targets by source; sources are rows 0..count-1 in any order."""
         self.degree.extend(np.bincount(sources, minlength=count).astype(np.uint16))
-        self.target.extend(targets[order].astype(np.int32))
+        self.target.extend(targets.astype(np.int32))
 
     def path_to(self, state: int) -> list[int]:
         """State ids of a shortest run from the initial state."""
@@ -65,19 +81,21 @@ class Graph:
             path.append(int(self.parent.all[path[-1]]))
         return path[::-1]
 
-    def find_cycle(self) -> list[int] | None:
-        """State ids of a cycle [x, …, x] whose x has the lowest id of any state on a cycle; None if there is none."""
-        left = self._unpeeled()
+    def find_cycle(self, pause: Callable[[], None] = lambda: None) -> list[int] | None:
+        """State ids of a cycle [x, …, x] whose x has the lowest id of any state on a cycle; None if there is none.
+        `pause` is called often, and may raise."""
+        left = self._unpeeled(pause)
         if not left.any():
             return None
+        pause()
         successors = self._successors_within(left)
         for start in sorted(successors):
-            cycle = _shortest_way_back(start, successors)
+            cycle = _shortest_way_back(start, successors, pause)
             if cycle is not None:
                 return cycle
         raise AssertionError("what cannot be peeled contains a cycle")
 
-    def _unpeeled(self) -> NDArray[np.bool_]:
+    def _unpeeled(self, pause: Callable[[], None]) -> NDArray[np.bool_]:
         """States that remain when all that nothing remaining leads to has been taken away."""
         size = self.parent.size
         degree = np.zeros(size, np.int64)
@@ -88,6 +106,7 @@ class Graph:
         left = np.ones(size, np.bool_)
         front = np.flatnonzero(waiting == 0)
         while len(front):
+            pause()
             left[front] = False
             many = degree[front]
             total = int(many.sum())
@@ -110,10 +129,18 @@ class Graph:
         return {s: [t for t in targets if left[t]] for s, targets in edges.items()}
 
 
-def _shortest_way_back(start: int, successors: dict[int, list[int]]) -> list[int] | None:
+PAUSE = 1 << 12
+"""States that are visited between two pauses."""
+
+
+def _shortest_way_back(start: int, successors: dict[int, list[int]], pause: Callable[[], None]) -> list[int] | None:
     came_from: dict[int, int] = {}
     queue = deque([start])
-    while queue:
+    for visited in count():
+        if not queue:
+            break
+        if visited % PAUSE == 0:
+            pause()
         here = queue.popleft()
         for there in successors.get(here, ()):
             if there == start:

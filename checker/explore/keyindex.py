@@ -1,6 +1,6 @@
 """`KeyIndex`: a set of 64-bit keys that numbers its members 0, 1, 2 … in the order of first arrival, vectorised.
 
-An open-addressing table of ids beside the keys in id order: 8 bytes a key and 4 bytes a slot at a load of at most one
+An open-addressing table of ids, and the keys in id order: 8 bytes a key and 4 bytes a slot at a load of at most one
 half. A batch is interned in a few rounds of gathers and scatters, without sorting.
 """
 
@@ -33,6 +33,13 @@ class KeyIndex:
     @property
     def nbytes(self) -> int:
         return self._keys.nbytes + self._slots.nbytes
+
+    def growth(self, count: int) -> int:
+        """Bytes that are allocated when so many keys are interned, at most."""
+        need = self.size + count
+        keys = 8 * max(need, len(self._keys) * 3 // 2) if need > len(self._keys) else 0
+        slots = 4 << int(2 * need - 1).bit_length() if 2 * need > len(self._slots) else 0
+        return keys + slots
 
     def intern(self, keys: Keys) -> tuple[Ints, Ints]:
         """The id of each key, and the positions at which the new ones first occurred, in id order."""

@@ -19,7 +19,7 @@ message waiting no state is quiet. Nor is a step put off for ever, since a reduc
 it has one, Drains fails and nothing is claimed to hold. Lengths of runs are not kept.
 
 It needs reliable links and brokers that refuse nothing: with faults anything may touch any queue. And it needs the
-routing core: under pruning a publication changes tables (its statistics), and a broker may hold a message back.
+routing core: elsewhere a publication may change tables (statistics), and a broker may hold a message back.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from functools import cache
 
 import numpy as np
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.explore.expand import Mask
+from routeproof.checker.explore.interned import IMPOSSIBLE, Column
 from routeproof.checker.explore.keyindex import Ints
-from routeproof.checker.explore.questions import IMPOSSIBLE
 from routeproof.checker.explore.search import Search
+from routeproof.checker.system.errors import UsageError
 from routeproof.model.history import CONTROL
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link
@@ -50,19 +50,27 @@ class PartialOrderSearch(Search):
             raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
         if world.protocol.may_refuse:
             raise UsageError("--reduction por needs brokers that refuse nothing: here a waiting message may be stuck")
-        if world.instance.protocol != "routing":
-            found = world.instance.protocol
-            raise UsageError(f"--reduction por is sound for the routing core only; found protocol {found}")
+        if "por" not in world.definition.reductions:
+            raise UsageError(
+                f"--reduction por has not been argued for the protocol {world.definition.name}"
+                f" under {world.policy}; leave it out"
+            )
+        if world.ghosts:
+            raise UsageError(
+                f"--reduction por has not been argued for ghosts, and the protocol {world.definition.name} has some;"
+                " leave it out"
+            )
         self._operations_at = {n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes}
-        self._publishing = sum(o.bit for o in world.ledger.operations if isinstance(o.message, Publish))
+        self._publishing = [o for o in world.ledger.operations if isinstance(o.message, Publish)]
+        self._over = Column()  # per history: 1 where nothing is left to publish, now or later
         self._into = {n: [i for i, (_, v) in enumerate(world.links) if v == n] for n in world.nodes}
 
     def explored(self, columns: Sequence[Ints]) -> Sequence[Mask | None]:
         world, q, nodes = self.world, self.questions, len(self.world.nodes)
-        may = q.may[columns[-1]]
+        history = columns[nodes + len(world.links)]
         waiting = [columns[nodes + link] != 0 for link in range(len(world.links))]
-        idle = {n: (may & self._operations_at[n]) == 0 for n in world.nodes}
-        over = (self._left(columns[-1]) & self._publishing) == 0
+        idle = {n: ~q.may.meet(self._operations_at[n], history) for n in world.nodes}
+        over = self._published(history)
         control = [self._control_first(link, columns[nodes + link]) for link in range(len(world.links))]
 
         @cache
@@ -76,7 +84,7 @@ class PartialOrderSearch(Search):
                     mask = mask & dead((other, near))
             return mask
 
-        chosen = np.zeros(len(may), np.bool_)
+        chosen = np.zeros(len(history), np.bool_)
         only: list[Mask | None] = [None] * len(world.actions)
         picks: list[tuple[int, Mask]] = []
         for node in world.nodes:
@@ -95,14 +103,12 @@ class PartialOrderSearch(Search):
             only[action.index] = mask
         return only
 
-    def _left(self, history: Ints) -> Ints:
-        """Per row, the operations that may still happen, now or later."""
-        q = self.questions
-        left = ~q.done[history]
-        for o in self.world.ledger.operations:
-            if o.until:  # ruled out for good once that is done
-                left = np.where(q.done[history] & o.until, left & ~o.bit, left)
-        return left
+    def _published(self, history: Ints) -> Mask:
+        """True for each row in which nothing is left to publish: all is published, or its time is over for good."""
+        for page in self.questions.histories.values[self._over.size :]:
+            self._over.append(1 if all(page.done & (o.bit | o.until) for o in self._publishing) else 0)
+        over: Mask = self._over[history] != 0
+        return over
 
     def _control_first(self, link: int, queue: Ints) -> Mask:
         """Where the message at the head of a link is a control message."""

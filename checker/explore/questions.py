@@ -11,95 +11,18 @@ storing a single object.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.keyindex import Ints
+from routeproof.checker.explore.ghosts import GhostColumn
+from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN, Answers, Column, Interned, Parts, Sets
+from routeproof.model.ghosts import Event
 from routeproof.model.history import CONTROL, History
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome
 from routeproof.model.world import Queue, World, deliveries, edit_queue
-
-T = TypeVar("T", bound=Hashable)
-
-UNKNOWN, IMPOSSIBLE = -1, -2
-
-
-class Interned(Generic[T]):
-    """Distinct values, numbered in order of first arrival."""
-
-    def __init__(self) -> None:
-        self.values: list[T] = []
-        self._ids: dict[T, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def id(self, value: T) -> int:
-        known = self._ids.get(value)
-        if known is None:
-            known = self._ids[value] = len(self.values)
-            self.values.append(value)
-        return known
-
-
-class Column:
-    """A growing array of integers."""
-
-    def __init__(self) -> None:
-        self._data: Ints = np.zeros(64, np.int64)
-        self.size = 0
-
-    def append(self, value: int) -> None:
-        if self.size == len(self._data):
-            self._data = np.concatenate([self._data, np.zeros(self.size, np.int64)])
-        self._data[self.size] = value
-        self.size += 1
-
-    def __getitem__(self, ids: Ints) -> Ints:
-        return self._data.take(ids)
-
-    @property
-    def all(self) -> Ints:
-        return self._data[: self.size]
-
-
-class Answers:
-    """A growing table (row, column) -> answer, filled by asking where it is still unknown."""
-
-    def __init__(self, ask: Callable[[int, int], int]) -> None:
-        self._ask = ask
-        self._cells: NDArray[np.int32] = np.full((64, 4), UNKNOWN, np.int32)
-
-    @property
-    def nbytes(self) -> int:
-        return self._cells.nbytes
-
-    def __call__(self, rows: Ints, columns: Ints) -> Ints:
-        self._grow(int(rows.max()) + 1, int(columns.max()) + 1)
-        where = rows * self._cells.shape[1] + columns
-        answers = self._cells.ravel().take(where)
-        if len(answers) and (answers == UNKNOWN).any():
-            for cell in np.unique(where[answers == UNKNOWN]).tolist():
-                row, column = divmod(cell, self._cells.shape[1])
-                self._cells[row, column] = self._ask(row, column)
-            answers = self._cells.ravel().take(where)
-        known: Ints = answers.astype(np.int64)
-        return known
-
-    def _grow(self, rows: int, columns: int) -> None:
-        have_rows, have_columns = self._cells.shape
-        if rows > have_rows or columns > have_columns:
-            shape = (_room(rows, have_rows), _room(columns, have_columns))
-            grown = np.full(shape, UNKNOWN, np.int32)
-            grown[:have_rows, :have_columns] = self._cells
-            self._cells = grown
-
-
-def _room(need: int, have: int) -> int:
-    return have if need <= have else max(need, 2 * have)
 
 
 class NodeOutcomes:
@@ -109,7 +32,8 @@ class NodeOutcomes:
         self.local = Column()
         self.appended = {link: Column() for link in out_links}
         self.delivered = Column()
-        self.rules = Column()
+        self.rules: list[int] = []
+        """The mask of the rules that fired; masks are as wide as there are rules."""
         self._rows = Interned[tuple[int, ...]]()
 
     def id(self, local: int, appended: dict[int, int], delivered: int, rules: int) -> int:
@@ -148,12 +72,12 @@ class Questions:
 
         self.head = tuple(Column() for _ in links)
         self.tail = tuple(Column() for _ in links)
-        self.tags = tuple(Column() for _ in links)
+        self.tags = tuple(Sets(len(world.instance.publications) + 1) for _ in links)  # CONTROL is tag 0
         self.control = tuple(Column() for _ in links)
-        self.may = Column()  # per history: a mask of the operations that are enabled
+        self.may = Sets(len(world.ledger.operations))  # per history: the operations that are enabled
         self.budget = Column()  # per history: a mask of the fault kinds that may still happen
-        self.done = Column()  # per history: the operations done
         self.holds = tuple(Column() for _ in nodes)  # per local state: 1 where it holds back what changes tables
+        self.kept = tuple(Sets(len(world.instance.publications) + 1) for _ in nodes)  # per local state: tags
         self.outcomes = tuple(NodeOutcomes(out) for out in self.out_links)
 
         actions = world.actions
@@ -161,11 +85,22 @@ class Questions:
         self.appended = tuple(Answers(self.logged(1, link, self._ask_append)) for link in links)
         self.edited = tuple(Answers(self.logged(2, a.index, self._ask_edit)) for a in actions)
         self.event = tuple(Answers(self.logged(3, a.index, self._ask_event)) for a in actions)
-        self.page = Answers(self.logged(4, 0, self._ask_page))
+        self.page = Answers(self.logged(4, 0, self._ask_page), lambda more: self.room(more))  # noqa: PLW0108 - the search sets `room` later
+        self._parts: dict[tuple[str, ...], Parts] = {}
+        self.ghosts = tuple(GhostColumn(ghost, self.ledger) for ghost in world.ghosts)
+        for ghost, reading in zip(self.ghosts, world.ghosts_read, strict=True):
+            ghost.prepare(reading, self.parts, self.ghosts, self.logged)
+        self._joins = tuple((ghost, k) for ghost in self.ghosts for k in range(len(ghost.joins)))
+        self.touched = Column()
+        """Per event, twice (not quiet, quiet): 1 where a ghost sees something of it."""
         self.extra: tuple[Answers, ...] = ()
-        """What a reduction asks besides."""
+        """Further questions of a reduction."""
         self.watch: Callable[[int, Hashable, int, Hashable, Outcome], None] | None = None
         """Called with every question put to a handler, and its answer."""
+        self.room: Callable[[int], None] = lambda _: None
+        """Called with the number of bytes that a table is about to take; a search may raise there as well."""
+        self.pause: Callable[[], None] = lambda: None
+        """Called before each question; a search may raise there, since nothing is torn between two questions."""
         self._start()
 
     def _start(self) -> None:
@@ -179,23 +114,65 @@ class Questions:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many values each column of a state has so far: locals, queues, history."""
-        return (*map(len, self.locals), *map(len, self.queues), len(self.histories))
+        """How many values each column of a state has so far: locals, queues, history, ghosts."""
+        ghosts = (len(ghost.values) for ghost in self.ghosts)
+        return (*map(len, self.locals), *map(len, self.queues), len(self.histories), *ghosts)
+
+    def parts(self, names: tuple[str, ...]) -> Parts:
+        """The parts of histories of these names; one table for all who read them."""
+        return self._parts.setdefault(names, Parts(names, self.histories))
 
     @property
     def nbytes(self) -> int:
         """The transition tables, without the objects behind the ids."""
-        tables = (*self.handled, *self.appended, *self.edited, *self.event, self.page)
+        ghosts = (table for ghost in self.ghosts for table in (*ghost.joins, ghost.turns))
+        tables = (*self.handled, *self.appended, *self.edited, *self.event, self.page, *ghosts)
         return sum(t.nbytes for t in tables)
 
-    def replay(self, log: NDArray[np.int32]) -> None:
-        """Ask all these questions again, in order, so that every id means what it meant."""
-        tables = (self.handled, self.appended, self.edited, self.event, (self.page,), self.extra)
-        for kind, which, row, column in log.tolist():
+    def replay(self, log: NDArray[np.int32]) -> bool:
+        """Asks all these questions again, in order, so that every id means what it meant. False if that is no log."""
+        joins = tuple(ghost.joins[k] for ghost, k in self._joins)
+        turns = tuple(ghost.turns for ghost in self.ghosts)
+        tables = (self.handled, self.appended, self.edited, self.event, (self.page,), self.extra, joins, turns)
+        for asked, (kind, which, row, column) in enumerate(log.tolist(), start=1):
+            if not (0 <= kind < len(tables) and 0 <= which < len(tables[kind])):
+                return False
+            rows, columns = self._known(kind, which)
+            if not (0 <= row < rows and 0 <= column < columns):
+                return False
             tables[kind][which](np.array([row]), np.array([column]))
+            if len(self.log) != asked:
+                return False  # asked twice
+        return True
+
+    def _known(self, kind: int, which: int) -> tuple[int, int]:
+        """How many rows and columns a question of this kind may have by now."""
+        match kind:
+            case 0:
+                action = self.world.actions[which]
+                if not action.node:
+                    return 0, 0
+                messages = len(self.messages[action.link]) if action.link >= 0 else 1
+                return len(self.locals[self.node_index[action.node]]), messages
+            case 1:
+                return len(self.queues[which]), len(self.appendices[which])
+            case 2:
+                link = self.world.actions[which].link
+                return (len(self.queues[link]) if link >= 0 else 0), 1
+            case 3:
+                return len(self.deliveries), 1
+            case 4:
+                return len(self.histories), 2 * len(self.events)
+            case 6:
+                ghost, k = self._joins[which]
+                return ghost.known(k)
+            case 7:
+                return self.ghosts[which].known(None)
+        return self.sizes[which % len(self.sizes)], 1  # of a symmetry: a table for each column, renaming by renaming
 
     def logged(self, kind: int, which: int, ask: Callable[[int, int, int], int]) -> Callable[[int, int], int]:
         def logged(row: int, column: int) -> int:
+            self.pause()
             self.log.append((kind, which, row, column))
             return ask(which, row, column)
 
@@ -217,6 +194,7 @@ class Questions:
         if protocol.may_refuse and not protocol.accepts(action.node, knows, sender, said):
             return IMPOSSIBLE
         answer = protocol.handle(action.node, knows, sender, said)
+        self.world.refuse_stray(action.node, answer.sends)
         if self.watch is not None:
             self.watch(action.node, knows, sender, said, answer)
         return self._outcome(node, answer.local, answer.sends, answer.rules, deliveries(answer))
@@ -230,22 +208,24 @@ class Questions:
         return IMPOSSIBLE if edited is None else self.number_queue(action.link, edited)
 
     def _ask_event(self, which: int, delivered: int, _: int) -> int:
-        """What the ledger is told of a step: its operation or fault, and what was delivered."""
+        """Number of a step for the ledger: its operation or fault, and its deliveries."""
         action = self.world.actions[which]
         operation = action.operation.index if action.operation is not None else UNKNOWN
         fault = "" if action.kind in ("operation", "deliver") else action.kind
-        return self.events.id((operation, fault, delivered))
+        known = self.events.id((operation, fault, delivered))
+        if 2 * known == self.touched.size:
+            for quiet in (False, True):
+                event = Event(action.operation, fault, self.deliveries.values[delivered], quiet)
+                seen = [ghost.note(event) for ghost in self.ghosts]
+                self.touched.append(int(any(seen)))
+        return known
 
     def _ask_page(self, _: int, history: int, event_and_quiet: int) -> int:
-        event, quiet = divmod(event_and_quiet, 2)
-        operation, fault, delivered = self.events.values[event]
-        page = self.ledger.after(
-            self.histories.values[history],
-            None if operation == UNKNOWN else self.ledger.operations[operation],
-            self.deliveries.values[delivered],
-            bool(quiet),
-        )
-        return self.number_history(self.ledger.spend(page, fault) if fault else page)
+        number, quiet = divmod(event_and_quiet, 2)
+        operation, fault, delivered = self.events.values[number]
+        done = None if operation == UNKNOWN else self.ledger.operations[operation]
+        before = self.histories.values[history]
+        return self.number_history(self.world.page(before, done, fault, self.deliveries.values[delivered], bool(quiet)))
 
     # -- numbering -----------------------------------------------------------------------------------------------------
 
@@ -267,7 +247,9 @@ class Questions:
     def number_local(self, node: int, local: Hashable) -> int:
         known = self.locals[node].id(local)
         if known == self.holds[node].size:
-            self.holds[node].append(1 if self.world.holds([local]) else 0)
+            kept = self.world.kept([local])
+            self.kept[node].append(kept)
+            self.holds[node].append(1 if kept & CONTROL else 0)
         return known
 
     def number_queue(self, link: int, queue: Queue) -> int:
@@ -284,10 +266,8 @@ class Questions:
 
     def number_history(self, history: History) -> int:
         known = self.histories.id(history)
-        if known == self.done.size:
-            operations = self.ledger.operations
-            self.done.append(history.done)
-            self.may.append(sum(o.bit for o in operations if self.ledger.enabled(history, o)))
+        if known == self.budget.size:
+            self.may.append(self.ledger.may(history))
             self.budget.append(sum(bit for fault, bit in FAULT_BIT.items() if getattr(history.faults, fault)))
         return known
 

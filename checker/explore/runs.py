@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from routeproof.checker.explore.search import Search
-from routeproof.model.world import State
+from routeproof.model.world import State, Step
 
 
 def concrete_run(search: Search, path: Sequence[int]) -> tuple[tuple[str, ...], State]:
@@ -13,7 +13,18 @@ def concrete_run(search: Search, path: Sequence[int]) -> tuple[tuple[str, ...], 
     world, labels = search.world, []
     state = world.initial()
     for target in path[1:]:
-        step = next(s for s in world.steps(state) if search.is_stored_as(s.state, target))
+        step = next(s for s in _steps(search, state) if search.is_stored_as(s.state, target))
         labels.append(step.action.label)
         state = step.state
     return tuple(labels), state
+
+
+def _steps(search: Search, state: State) -> Iterator[Step]:
+    """The steps of a state; the search may stop before each."""
+    steps = search.world.steps(state)
+    while True:
+        search.pause()
+        step = next(steps, None)
+        if step is None:
+            return
+        yield step

@@ -13,39 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from attrs import evolve, frozen
-from numpy.typing import NDArray
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.explore.interned import Answers
 from routeproof.checker.explore.keyindex import Ints, Keys
-from routeproof.checker.explore.questions import Answers
-from routeproof.checker.explore.search import Progress, Search
+from routeproof.checker.explore.search import Search
+from routeproof.checker.system.errors import UsageError
+from routeproof.model.fields import rename
 from routeproof.model.filters import Event, EventSet, Filter
 from routeproof.model.history import History, Ledger
 from routeproof.model.instance import Instance
-from routeproof.model.messages import (
-    Advertise,
-    Advertisement,
-    Deliver,
-    PackedSubscribe,
-    PackedUnsubscribe,
-    Publication,
-    Publish,
-    Subscribe,
-    Subscription,
-    Unadvertise,
-    Unsubscribe,
-)
+from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
-from routeproof.model.tables import Tables, by_id
 from routeproof.model.world import State, World
 from routeproof.spec.properties import Property
 
 MOST_EVENTS = 6
 """Event renamings are found by trying all of them; beyond this many events only brokers and ids are renamed."""
+
+MOST_TRIED = 5_040
+"""Bijections of brokers and events that are tried. A star of 64 brokers has 63 factorial of brokers alone."""
 
 
 @frozen
@@ -74,14 +65,20 @@ class Renaming:
 
 
 def renamings(instance: Instance) -> list[Renaming]:
-    """All of them, the identity first."""
+    """Returns all renamings of an instance, the identity first. Refuses an instance with too many to try."""
     found: set[Renaming] = set()
     events = _events(instance)
-    for mapping in instance.overlay.automorphisms():
-        for image in permutations(events) if len(events) <= MOST_EVENTS else [tuple(events)]:
-            renaming = _complete(instance, mapping, dict(zip(events, image, strict=True)))
-            if renaming is not None:
-                found.add(renaming)
+    images = list(permutations(events)) if len(events) <= MOST_EVENTS else [tuple(events)]
+    candidates = ((mapping, image) for mapping in instance.overlay.automorphisms() for image in images)
+    for tried, (mapping, image) in enumerate(candidates):
+        if tried == MOST_TRIED:
+            raise UsageError(
+                f"--reduction symmetry: found more than {MOST_TRIED:,} ways to rename brokers and"
+                " events; expected fewer: check it without, or with --reduction por"
+            )
+        renaming = _complete(instance, mapping, dict(zip(events, image, strict=True)))
+        if renaming is not None:
+            found.add(renaming)
     return sorted(found, key=lambda r: (not r.is_identity, r.node, r.adv, r.sub, r.pub))
 
 
@@ -143,45 +140,35 @@ class Renamer:
         place = {o.message: o.index for o in ledger.operations}
         self._operation = [place[self.message(o.message)] for o in ledger.operations]
 
-    def adv(self, a: Advertisement) -> Advertisement:
-        return self._advs[self.renaming.adv[a.rank]]
+    def node(self, node: Node) -> Node:
+        return self.nodes[node]
 
-    def sub(self, s: Subscription) -> Subscription:
-        return self._subs[self.renaming.sub[s.rank]]
+    def advertisement(self, item: Advertisement) -> Advertisement:
+        return self._advs[self.renaming.adv[item.rank]]
 
-    def pub(self, p: Publication) -> Publication:
-        return self._pubs[self.renaming.pub[p.rank]]
+    def subscription(self, item: Subscription) -> Subscription:
+        return self._subs[self.renaming.sub[item.rank]]
+
+    def publication(self, item: Publication) -> Publication:
+        return self._pubs[self.renaming.pub[item.rank]]
+
+    def id(self, kind: str, id: str) -> str:
+        """An id that stands for an item of this kind."""
+        renamed: dict[str, Callable[[], Advertisement | Subscription | Publication]] = {
+            "advertisement": lambda: self.advertisement(next(a for a in self._advs if a.id == id)),
+            "subscription": lambda: self.subscription(next(s for s in self._subs if s.id == id)),
+            "publication": lambda: self.publication(next(p for p in self._pubs if p.id == id)),
+        }
+        return renamed[kind]().id
 
     def message(self, message: Hashable) -> Hashable:
-        match message:
-            case Advertise(a):
-                return Advertise(self.adv(a))
-            case Unadvertise(a):
-                return Unadvertise(self.adv(a))
-            case Subscribe(s):
-                return Subscribe(self.sub(s))
-            case Unsubscribe(s):
-                return Unsubscribe(self.sub(s))
-            case PackedSubscribe(many):
-                return PackedSubscribe(tuple(map(self.sub, many)))
-            case PackedUnsubscribe(many):
-                return PackedUnsubscribe(tuple(map(self.sub, many)))
-            case Publish(p):
-                return Publish(self.pub(p))
-            case Deliver(p, s):
-                return Deliver(self.pub(p), self.sub(s))
-        raise TypeError(f"no renaming of {message!r}")
+        return rename(message, self)
 
     def queue(self, queue: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         return tuple(map(self.message, queue))
 
-    def local(self, tables: Hashable) -> Tables:
-        assert isinstance(tables, Tables)
-        return Tables(
-            tuple(sorted(((self.adv(a), self.nodes[x]) for a, x in tables.advs), key=lambda e: by_id(e[0]))),
-            tuple(sorted(((self.sub(s), self.nodes[x]) for s, x in tables.subs), key=lambda e: by_id(e[0]))),
-            tuple(sorted((self.nodes[n], tuple(sorted(map(self.sub, told), key=by_id))) for n, told in tables.sent)),
-        )
+    def local(self, local: Hashable) -> Hashable:
+        return rename(local, self)
 
     def history(self, history: History) -> History:
         ledger, width = self.ledger, len(self._advs)
@@ -210,7 +197,7 @@ def _to(receiver: Node, sends: Sequence[tuple[Node, Hashable]]) -> Sequence[Hash
     return sorted(messages, key=repr) if receiver == LOCAL else messages
 
 
-class _Broken(Exception):
+class _Broken(ValueError):
     """A renaming under which a handler answers differently."""
 
     def __init__(self, which: int) -> None:
@@ -222,9 +209,16 @@ class SymmetricSearch(Search):
 
     def __init__(self, world: World, properties: Sequence[Property], group: Sequence[Renaming] | None = None) -> None:
         super().__init__(world, properties)
-        if world.instance.protocol != "routing":
-            found = world.instance.protocol
-            raise UsageError(f"--reduction symmetry knows the routing core only; found protocol {found}")
+        if "symmetry" not in world.definition.reductions:
+            raise UsageError(
+                f"--reduction symmetry has not been argued for the protocol {world.definition.name}"
+                f" under {world.policy}; leave it out"
+            )
+        if world.ghosts:
+            raise UsageError(
+                f"--reduction symmetry renames no ghosts, and the protocol {world.definition.name} has some;"
+                " leave it out"
+            )
         self.group = list(renamings(world.instance) if group is None else group)
         self.refused: set[Renaming] = set()
         self.renamers = [Renamer(world.ledger, r) for r in self.group if not r.is_identity]
@@ -245,21 +239,33 @@ class SymmetricSearch(Search):
     def full_states(self) -> int:
         return self.full
 
-    def run(
-        self,
-        max_states: int | None = None,
-        seconds: float | None = None,
-        progress: Callable[[Progress], None] | None = None,
-        until: Callable[[Search], bool] = lambda _: False,
-    ) -> str:
+    def go_on(self, max_states: int | None, report: Callable[[], None], until: Callable[[Search], bool]) -> None:
         while True:
             try:
-                return super().run(max_states, seconds, progress, until)
+                super().go_on(max_states, report, until)
+                return
             except _Broken as broken:
-                self.refused.add(self.renamers[broken.which].renaming)
-                refused, group = self.refused, _subgroup_without(self.group, self.refused)
-                SymmetricSearch.__init__(self, self.world, self.properties, group)
-                self.refused = refused
+                self._begin_without({*self.refused, self.renamers[broken.which].renaming})
+
+    def _begin_without(self, refused: set[Renaming]) -> None:
+        """Begins anew with fewer renamings."""
+        SymmetricSearch.__init__(self, self.world, self.properties, _subgroup_without(self.group, refused))
+        self.refused = refused
+
+    def extra(self) -> object:
+        everything = renamings(self.world.instance)
+        return {"group": [everything.index(r) for r in self.group], "full": self.full}
+
+    def take_up(self, extra: Any) -> None:
+        everything = renamings(self.world.instance)
+        group, full = extra["group"], extra["full"]
+        if not all(type(i) is int and 0 <= i < len(everything) for i in (*group, 0)) or group[:1] != [0]:
+            raise ValueError("no group of renamings")
+        kept = [everything[i] for i in group]
+        if type(full) is not int or full < 0 or set(_closure(kept)) != set(kept) or len(set(kept)) < len(kept):
+            raise ValueError("no group of renamings")
+        SymmetricSearch.__init__(self, self.world, self.properties, kept)
+        self.full = full
 
     def keys_of(self, words: list[Keys]) -> Keys:
         if not self.renamers:
@@ -274,15 +280,13 @@ class SymmetricSearch(Search):
         least = self._least([np.array([x]) for x in row])
         return all(int(a[0]) == int(b[0]) for a, b in zip(least, self.columns_of(id, id + 1)[0], strict=True))
 
-    def _keep(self, parents: Ints, actions: NDArray[np.uint16], known: int) -> None:
-        super()._keep(parents, actions, known)
-        if self.states > known:
-            columns, _ = self.columns_of(known, self.states)
-            fixed = np.ones(self.states - known, np.int64)
-            for g in range(len(self.renamers)):
-                image = self._image(g, columns)
-                fixed += np.logical_and.reduce([a == b for a, b in zip(image, columns, strict=True)])
-            self.full += int((len(self.group) // fixed).sum())
+    def look(self, first: int, columns: Sequence[Ints]) -> None:
+        fixed = np.ones(len(columns[0]), np.int64)
+        for g in range(len(self.renamers)):
+            image = self._image(g, columns)
+            fixed += np.logical_and.reduce([a == b for a, b in zip(image, columns, strict=True)])
+        super().look(first, columns)
+        self.full += int((len(self.group) // fixed).sum())
 
     def _image(self, g: int, columns: Sequence[Ints]) -> list[Ints]:
         image: list[Ints] = list(columns)
@@ -291,7 +295,9 @@ class SymmetricSearch(Search):
         return image
 
     def _least(self, columns: list[Ints]) -> list[Ints]:
-        """Of each row's images, the least by component ids: ids never change, so every member finds the same one."""
+        """The least of each row's images by component ids: ids never change, so every member of an orbit finds the same
+        one.
+        """
         if not len(columns[0]):
             return columns
         best = list(columns)
@@ -338,10 +344,13 @@ def _subgroup_without(group: Sequence[Renaming], refused: set[Renaming]) -> list
 
 
 def _closure(generators: Sequence[Renaming]) -> list[Renaming]:
-    found = list(generators)
-    for a in found:
+    """Returns the group that some renamings generate."""
+    found = dict.fromkeys(generators)
+    waiting = list(found)
+    for a in waiting:
         for b in generators:
             c = a.then(b)
             if c not in found:
-                found.append(c)
-    return found
+                found[c] = None
+                waiting.append(c)
+    return waiting

@@ -1,10 +1,11 @@
 """The fuzzer: long runs of large instances, drawn at random, judged at every step, and shrunk when something is wrong.
 
-    >>> from routeproof.checker.fuzz import fuzz
+    >>> from routeproof.checker.system.printable import count
+from routeproof.checker.fuzz import fuzz
     >>> fuzz(None, policy="active", mutant=None, seed=0).findings["NoLostDelivery"].verdict
     'holds'
 
-Reading order: `algebras` and `strategies` (what is drawn), `walk` and `watch` (a run, judged), `machine` (what
+Reading order: `algebras` and `strategies` (what is drawn), `walk` (a run, judged), `machine` (what
 Hypothesis may do in it), `campaign` (Hypothesis at work), `known` (old counterexamples first), `profiles` (how much).
 What a verdict of the fuzzer means is decided in `docs/decisions/0005-fuzz-verdict.md`.
 """
@@ -20,19 +21,19 @@ from pathlib import Path
 from attrs import evolve
 from hypothesis import strategies as st
 
-from routeproof.checker.errors import unknown
-from routeproof.checker.fuzz.campaign import INTERRUPTED, Campaign
+from routeproof.checker.counterexamples.record import write_counterexample
+from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign
 from routeproof.checker.fuzz.known import Regression, Scope, regression
-from routeproof.checker.fuzz.machine import FaultyMachine, Machine, PruningMachine
-from routeproof.checker.fuzz.profiles import PROFILES
-from routeproof.checker.fuzz.strategies import GENERATED, worlds
+from routeproof.checker.fuzz.machine import FaultyMachine, Machine
+from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
 from routeproof.checker.fuzz.trim import trimmed
-from routeproof.checker.record import write_counterexample
-from routeproof.checker.shrink import shrink
+from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.printable import count
 from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.mutants import MUTANTS
-from routeproof.model.protocols import POLICIES_OF, world
+from routeproof.model.protocols import DEFINITIONS, world
 from routeproof.spec.properties import PROPERTIES, Property
 
 __all__ = ["PROFILES", "fuzz"]
@@ -43,6 +44,7 @@ def fuzz(
     *,
     policy: str | None,
     mutant: str | None,
+    protocol: str | None = None,
     seed: int | None = None,
     profile: str = "fast",
     examples: int | None = None,
@@ -59,11 +61,13 @@ def fuzz(
     if profile not in PROFILES:
         raise unknown("profile", profile, PROFILES)
     chosen = PROFILES[profile] if examples is None else evolve(PROFILES[profile], examples=examples)
-    policies = _policies(instance, policy, mutant)
-    protocol = next(name for name, own in POLICIES_OF.items() if policies[0] in own)
+    policies = _policies(instance, protocol, policy, mutant)
+    protocol = _protocol(instance, protocol, policies[0], mutant)
     declared = frozenset(instance.must_fail if instance is not None and mutant is None else ())
     campaign = Campaign(
-        worlds(chosen.sizes, policies, mutant) if instance is None else st.just(world(instance, policies[0], mutant)),
+        worlds(chosen.sizes, protocol, policies, mutant)
+        if instance is None
+        else st.just(world(instance, policies[0], mutant)),
         _machine(instance, protocol),
         chosen,
         seed if seed is not None else chosen.seed if chosen.seed is not None else secrets.randbelow(1 << 32),
@@ -75,7 +79,7 @@ def fuzz(
     if kept is None:
         campaign.run()
     judged = (
-        properties if properties is not None else [p for p in PROPERTIES.values() if set(p.policies) & set(policies)]
+        properties if properties is not None else [p for p in PROPERTIES.values() if p.is_meant_for(protocol, policies)]
     )
     shown = _shown(campaign, kept, instance is None, traces)
     return Result(
@@ -91,6 +95,7 @@ def fuzz(
         seconds=time.monotonic() - began,
         findings={p.id: shown.get(p.id) or _finding(p, campaign, bool(kept)) for p in judged},
         rules=dict(campaign.tally.rules),
+        examples=campaign.examples,
         limit=_limit(campaign, kept),
     )
 
@@ -98,20 +103,37 @@ def fuzz(
 def _machine(instance: Instance | None, protocol: str) -> type[Machine]:
     if instance is not None and instance.faults.any:
         return FaultyMachine
-    return PruningMachine if protocol == "pruning" else Machine
+    return fuzzing_of(protocol).machine
 
 
-def _policies(instance: Instance | None, policy: str | None, mutant: str | None) -> tuple[str, ...]:
-    """One, unless instances are drawn and none is asked for: then those under which there is something to find."""
+def _protocol(instance: Instance | None, protocol: str | None, policy: str, mutant: str | None) -> str:
+    """The protocol of the instance, or the one that instances are drawn for."""
+    if instance is not None:
+        return instance.protocol
+    if protocol is None:
+        protocol = (
+            MUTANTS[mutant].protocol if mutant else next(n for n, d in DEFINITIONS.items() if policy in d.policies)
+        )
+    if not is_drawn(protocol):
+        raise UsageError(f"no instances are drawn for the protocol {protocol}; name one, or give --instance FILE")
+    return protocol
+
+
+def _policies(
+    instance: Instance | None, protocol: str | None, policy: str | None, mutant: str | None
+) -> tuple[str, ...]:
+    """The policies to fuzz: the named one, or if instances are drawn and none is named, all that can show the fault."""
     if policy is not None:
         return (policy,)
     if instance is not None:
         return instance.policies[:1]
-    return POLICIES if mutant is None else MUTANTS[mutant].policies
+    if mutant is not None:
+        return MUTANTS[mutant].policies
+    return POLICIES if protocol is None else DEFINITIONS[protocol].policies
 
 
 def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Path | None) -> dict[str, Finding]:
-    """What fails, each with a run that is small and, where a directory is given, written down."""
+    """Findings that fail, each with a small run that is written down if a directory is given."""
     if kept is not None:
         id, why = kept.violation.property.id, kept.violation.why
         return {id: Finding(id, "always", "fails", 1, kept.violation.run, why, kept.path)}
@@ -124,7 +146,10 @@ def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Pat
             if drawn:
                 where, finding = shrink(where, finding)
             if traces is not None:
-                finding = evolve(finding, trace=write_counterexample(where, finding, traces))
+                try:
+                    finding = evolve(finding, trace=write_counterexample(where, finding, traces))
+                except OSError as error:  # the violation is reported without its trace; the seed finds it again
+                    finding = evolve(finding, unwritten=error.strerror or str(error))
             shown[p.id] = finding
     return shown
 
@@ -139,10 +164,10 @@ def _finding(p: Property, campaign: Campaign, regressed: bool) -> Finding:
 
 
 def _limit(campaign: Campaign, kept: Regression | None) -> str:
-    """The bound that stands beside every verdict."""
+    """The bound that the report gives with every verdict."""
     if kept is not None:
         return f"regression: {kept.path}"
     if campaign.limit == INTERRUPTED:
         return INTERRUPTED
-    seen = f"{campaign.examples:,} examples, {campaign.tally.steps:,} steps, seed {campaign.seed}"
+    seen = f"{count(campaign.examples, 'example')}, {count(campaign.tally.steps, 'step')}, seed {campaign.seed}"
     return f"{campaign.limit}: {seen}" if campaign.limit else seen

@@ -1,7 +1,7 @@
 """Filters drawn on purpose close to each other: narrower, wider, and equal to those drawn before.
 
-Two filters drawn apart are almost never nested, and covering is all about nested ones. So an algebra draws a *shape*,
-from which the next shapes are derived, and which becomes a filter at the end. There are two, `EVENT_SETS` and
+Two filters drawn independently are almost never nested, and covering is all about nested ones. So an algebra draws a
+*shape*, from which the next shapes are derived, and which becomes a filter at the end. There are two, `EVENT_SETS` and
 `PREDICATES`.
 """
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 
 class Draw(Protocol):
-    """What Hypothesis hands to a function that draws."""
+    """The function that Hypothesis hands to a function that draws."""
 
     def __call__(self, strategy: st.SearchStrategy[T], /) -> T: ...
 
 
 Shape: TypeAlias = tuple[int, ...]
-"""What an algebra keeps of a filter: numbers that mean something to that algebra only."""
+"""Shape of a filter: numbers that mean something to its algebra only."""
 
 
 class Algebra(Protocol):
@@ -38,7 +38,7 @@ class Algebra(Protocol):
     def wider(self, draw: Draw, shape: Shape) -> Shape: ...
 
     def equal(self, draw: Draw, shape: Shape) -> Shape:
-        """The same events, written in another way where there is one."""
+        """Returns a shape of equal events, written in another way where there is one."""
 
     def filter(self, shape: Shape) -> Filter: ...
 
@@ -122,7 +122,7 @@ CONDITIONS: Mapping[str, Sequence[Sequence[Sequence[object]]]] = {
     ),
 }
 
-# Per attribute, values that tell these conditions apart; None is a missing attribute.
+# Per attribute, values that distinguish these conditions; None is a missing attribute.
 VALUES: Mapping[str, Sequence[object]] = {
     "class": (None, "STOCK", "STICK", "SO", "BOND", "OAK", 5),
     "price": (None, 5, 0, 4.5, 10, 9, -1, 11, "5"),

@@ -1,25 +1,93 @@
 """One campaign: examples drawn by Hypothesis until one violates a property, which Hypothesis then makes small.
 
-`Campaign.run` is all. What it finds and what it has seen are left in its attributes.
+`Campaign.run` is all. What it finds and what it has seen are left in its attributes. A profile says how much is drawn:
+`fast` for every change, `long` for campaigns. Hypothesis is cut off from the process that it runs in: a seed means the
+same everywhere, and nothing is written.
+
+Hypothesis seasons what it draws with constants from the source of whatever modules are loaded, and keeps notes on them
+in `.hypothesis`. So one seed would draw one thing in a test of its own and another in the middle of a suite.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import inf
+from tempfile import TemporaryDirectory
 
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import run_state_machine_as_test
 
-from routeproof.checker.fuzz.hermetic import hermetic
 from routeproof.checker.fuzz.machine import Machine
-from routeproof.checker.fuzz.profiles import Profile
+from routeproof.checker.fuzz.strategies import Sizes
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
+
+
+@contextmanager
+def hermetic() -> Iterator[None]:
+    with _storage_elsewhere(), _no_constants_of_this_process():
+        yield
+
+
+@contextmanager
+def _storage_elsewhere() -> Iterator[None]:
+    before = storage_directory(intent_to_write=False).home_directory
+    with TemporaryDirectory(prefix="routeproof-") as directory:
+        set_hypothesis_home_dir(directory)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(before)
+
+
+@contextmanager
+def _no_constants_of_this_process() -> Iterator[None]:
+    """There is no setting for it. Versions of Hypothesis without these names have no such constants either."""
+    before = getattr(providers, "_get_local_constants", None)
+    if before is None:
+        yield
+        return
+    none = type(providers.GLOBAL_CONSTANTS)()
+    providers._get_local_constants = lambda: none
+    providers.CONSTANTS_CACHE.cache.clear()  # what was permitted so far includes constants of this process
+    try:
+        yield
+    finally:
+        providers._get_local_constants = before
+        providers.CONSTANTS_CACHE.cache.clear()
+
+
+@frozen
+class Profile:
+    """`seed` None: a new one for every campaign, which the result names."""
+
+    examples: int
+    steps: int
+    """Rules a run; most of them are several steps of the world."""
+    sizes: Sizes
+    seed: int | None
+    shrinking: int
+    """Steps that Hypothesis may spend on making a violation small, before the shrinker of runs takes over."""
+
+
+PROFILES = {
+    "fast": Profile(examples=300, steps=40, sizes=Sizes(), seed=0, shrinking=8_000),
+    "long": Profile(
+        examples=5_000,
+        steps=80,
+        sizes=Sizes(brokers=12, advertisements=5, subscriptions=10, publications=8),
+        seed=None,
+        shrinking=500_000,
+    ),
+}
+
 
 INTERRUPTED = "interrupted"
 
@@ -30,14 +98,14 @@ class Leave(KeyboardInterrupt):
 
 @define
 class Campaign:
-    """What to do, and from `tally` on, what came of it."""
+    """A campaign: its settings, and from `tally` on, its findings."""
 
     worlds: st.SearchStrategy[World]
     machine: type[Machine]
     profile: Profile
     seed: int
     properties: Sequence[Property] | None = None
-    """Those of each world's policy where None."""
+    """Properties to judge; None for those of each world's policy."""
     declared: frozenset[str] = frozenset()
     """Properties that are known to fail here: a violation is noted, and the search goes on."""
     deadline: float = inf
@@ -45,11 +113,11 @@ class Campaign:
     tally: Tally = Factory(Tally)
     examples: int = 0
     shrinking: Tally = Factory(Tally)
-    """What is seen while a violation is made small, which is no evidence of anything else."""
+    """Observations while a violation is made small, which are no evidence of anything else."""
     violation: Violation | None = None
     noted: dict[str, Violation] = Factory(dict)
     limit: str = ""
-    """What ended it before its last example, if no violation did."""
+    """Reason why it ended before its last example, if no violation ended it."""
 
     def run(self) -> None:
         def example() -> Machine:
@@ -77,7 +145,7 @@ class Campaign:
             self.examples += 1
 
     def _set_out(self, world: World) -> Walk:
-        properties = properties_for(world.policy) if self.properties is None else self.properties
+        properties = properties_for(world.definition.name, world.policy) if self.properties is None else self.properties
         return Walk(world, properties, self.shrinking if self.violation else self.tally, self._is_sought)
 
     def _is_sought(self, violation: Violation) -> bool:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from routeproof.checker.counterexample import is_counterexample
+from routeproof.checker.counterexamples.counterexample import is_counterexample
+from routeproof.checker.counterexamples.replay import Replay, replay_file
 from routeproof.checker.fuzz.walk import Violation
-from routeproof.checker.replay import Replay, replay_file
 from routeproof.model.instance import Instance
 from routeproof.spec.properties import Property, properties_for
 from routeproof.traces import Header, TraceError, open_trace
@@ -31,7 +31,7 @@ class Regression:
 
 @frozen
 class Scope:
-    """What is asked: traces of anything else are left alone. `instance` None: of any that is without faults."""
+    """Scope of a question: traces of anything else are left alone. `instance` None: any instance without faults."""
 
     instance: Instance | None
     protocol: str
@@ -79,9 +79,9 @@ def _is_admitted(scope: Scope, path: Path) -> bool:
 
 
 def _violations(scope: Scope, replayed: Replay) -> Iterator[Violation]:
-    """What is wrong first. A run that cannot be played to its end any more is judged as far as it goes."""
+    """First violations. A run that cannot be played to its end any more is judged as far as it goes."""
     world, run = replayed.counterexample.world, replayed.counterexample.run
-    judged = properties_for(world.policy) if scope.properties is None else scope.properties
+    judged = properties_for(world.definition.name, world.policy) if scope.properties is None else scope.properties
     for length, wrong in enumerate(replayed.violations):
         for p, why in wrong:
             if p in judged and p.id not in scope.declared and p.id not in world.instance.must_fail:

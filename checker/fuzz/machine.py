@@ -21,7 +21,7 @@ from routeproof.model.world import Action, World
 # A number stands for a choice, modulo what there is to choose from; 0, the first of it, is the simplest. It stays below
 # 100: beyond, Hypothesis also draws constants that it finds in loaded modules, and a seed would mean something else in
 # another process.
-_NUMBER = st.integers(0, 99)
+NUMBER = st.integers(0, 99)
 _TIMES = st.integers(1, 60)
 _ORDER = st.sampled_from(list(ORDERS))
 
@@ -46,27 +46,27 @@ class Machine(RuleBasedStateMachine):
     def begin(self, data: st.DataObject) -> None:
         self.walk = self.set_out(data.draw(self.worlds))
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def join(self, number: int) -> None:
         """A client advertises or subscribes."""
         self._operate(number, Advertise, Subscribe)
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def leave(self, number: int) -> None:
         """A client withdraws what it advertised or subscribed."""
         self._operate(number, Unadvertise, Unsubscribe)
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def publish(self, number: int) -> None:
         """A client publishes."""
         self._operate(number, Publish)
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def deliver(self, number: int) -> None:
         """A broker handles one message."""
         self._take(number, self.walk.waiting() or self.walk.possible_operations())
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def burst(self, number: int) -> None:
         """A broker handles everything that is waiting on one link."""
         if waiting := self.walk.waiting():
@@ -77,7 +77,7 @@ class Machine(RuleBasedStateMachine):
         else:
             self._take(number, self.walk.possible_operations())
 
-    @rule(number=_NUMBER, times=_TIMES)
+    @rule(number=NUMBER, times=_TIMES)
     def scramble(self, number: int, times: int) -> None:
         """Many things happen, in an order that one number stands for: long disorder for two draws."""
         chance = Random(number)
@@ -90,7 +90,7 @@ class Machine(RuleBasedStateMachine):
                 actions = mishaps or self.walk.waiting() or self.walk.possible_operations()
             self._take(chance.randrange(100), actions)
 
-    @rule(order=_ORDER, number=_NUMBER)
+    @rule(order=_ORDER, number=NUMBER)
     def drain(self, order: str, number: int) -> None:
         """Everybody is silent until the network is at rest, which is where most properties speak."""
         if not self.walk.waiting():
@@ -116,35 +116,10 @@ class Machine(RuleBasedStateMachine):
             self.walk = self.set_out(self.walk.world)
 
 
-class PruningMachine(Machine):
-    """The same where brokers learn from publications, and what they learn is exact only of quiet times."""
-
-    @rule(number=_NUMBER)
-    def calm(self, number: int) -> None:
-        """The same world anew: all join, all is published, a subscriber leaves, each when the network is at rest."""
-        chance = Random(number)
-        self.walk.drain("first")
-        if not self.walk.over:
-            self.walk = self.set_out(self.walk.world)
-        for kind in (Advertise, Subscribe, Publish):
-            while self._one_of(kind, chance):
-                pass
-        self._one_of(Unsubscribe, chance)
-
-    def _one_of(self, kind: type, chance: Random) -> bool:
-        """An operation of this kind, and all that it brings about; whether there was one."""
-        possible = [] if self.walk.over else self.walk.possible_operations()
-        wanted = [a for a in possible if a.operation and isinstance(a.operation.message, kind)]
-        if wanted:
-            self.walk.take(chance.choice(wanted))
-            self.walk.drain("first")
-        return bool(wanted)
-
-
 class FaultyMachine(Machine):
-    """The same where the instance lets links and brokers fail."""
+    """Machine for instances that let links and brokers fail."""
 
-    @rule(number=_NUMBER)
+    @rule(number=NUMBER)
     def fail(self, number: int) -> None:
         """A link loses, doubles or swaps messages, or a broker forgets everything."""
         self._take(number, self.walk.possible_mishaps() or self.walk.waiting() or self.walk.possible_operations())

@@ -1,22 +1,23 @@
 """Instances drawn at random: an overlay, and clients whose filters have much to do with each other.
 
-`instances(sizes)` is the one strategy. What it draws is an ordinary `Instance`, the same that a file could have said.
+`instances(sizes)` is the one strategy. What it draws is an ordinary `Instance`, as a file could contain it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
+from routeproof.checker.fuzz.machine import Machine
+from routeproof.checker.wings import wings
 from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Link, Node, Overlay
 from routeproof.model.protocols import world
-from routeproof.model.pruning_parameters import PRUNING
 from routeproof.model.world import World
 
 GENERATED = "generated"
@@ -33,6 +34,25 @@ class Sizes:
     advertisements: int = 3
     subscriptions: int = 6
     publications: int = 8
+
+
+def _as_drawn(draw: Draw, instance: Instance, policy: str) -> Instance:
+    return instance
+
+
+@frozen
+class Fuzzing:
+    """How the fuzzer goes about a protocol."""
+
+    of: Callable[[Draw, Instance, str], Instance] = _as_drawn
+    """(draw, instance, policy) -> the instance of the protocol that an instance of the core becomes."""
+    machine: type[Machine] = Machine
+    """Settings of Hypothesis."""
+
+
+def is_drawn(protocol: str) -> bool:
+    """True if instances of the protocol are drawn; others have to be given."""
+    return protocol == "routing" or (protocol in wings() and wings()[protocol].fuzzing is not None)
 
 
 @st.composite
@@ -106,58 +126,14 @@ def _some(draw: Draw, most: int) -> range:
 
 
 @st.composite
-def worlds(draw: Draw, sizes: Sizes, policies: Sequence[str], mutant: str | None) -> World:
+def worlds(draw: Draw, sizes: Sizes, protocol: str, policies: Sequence[str], mutant: str | None) -> World:
     """An instance in motion under one of the policies."""
     policy = pick(draw, policies)
     instance = evolve(draw(instances(sizes)), policies=(policy,))
-    return world(_pruned(draw, instance, policy) if policy in PRUNING else instance, policy, mutant)
+    return world(fuzzing_of(protocol).of(draw, instance, policy), policy, mutant)
 
 
-THRESHOLDS: dict[str, tuple[tuple[int, ...], ...]] = {
-    "incremental": ((60, 90), (60, 90), (30, 60), (100, 100)),
-    "selective": ((90,), (90,), (50,), (100,)),
-}
-READINGS: dict[str, tuple[Any, ...]] = {
-    "cuts": ((0, 1), (1, 2), (1, 3), (0, 0), (2, 2)),
-    "triggered": ("broker", "neighbour"),
-    "inclusive": (True, True, False),
-    "without_history": ("remove", "zero", "absent"),
-    "counts": ("elsewhere", "elsewhere", "all"),
-    "window": (1000, 1000, 2),
-    "fewest": (1, 0, 2),
-    "base": ("active", "active", "lazy"),
-    "collects": (False, True),
-    "identity": ("issue", "issue", "id"),
-    "newcomers": ("keep", "keep", "withdraw"),
-}
-"""What may be drawn beside thresholds: readings under which nothing may break.
-
-With `identity = "id"` clients come back to the broker that they left: elsewhere it breaks.
-"""
-
-BREAKING: dict[str, tuple[Any, str]] = {
-    "sends": ("listed", "PRN-listed"),
-    "remembers": (False, "PRN-forgets"),
-    "overtakes": (True, "PRN-blocked"),
-}
-"""What is not drawn, and the claim that fails under it (`spec.claims`). A given instance may have it all the same."""
-
-
-def _pruned(draw: Draw, instance: Instance, policy: str) -> Instance:
-    """The same clients under pruning: some come back, mostly elsewhere, and brokers may become congested."""
-    choices = {"thresholds": THRESHOLDS[policy], **READINGS}
-    readings = {key: pick(draw, values) for key, values in choices.items()}
-    brokers = instance.overlay.brokers
-
-    def places(s: Subscriber) -> Sequence[Node | None]:
-        return (None, s.at) if readings["identity"] == "id" else (None, None, *brokers)
-
-    return evolve(
-        instance,
-        protocol="pruning",
-        readings=tuple((key, value) for key, value in readings.items() if value != choices[key][0] or key == "cuts"),
-        subscribers=tuple(
-            evolve(s, again=pick(draw, places(s))) if s.unsubscribes else s for s in instance.subscribers
-        ),
-        congestion=tuple(sorted({pick(draw, brokers) for _ in range(pick(draw, (0, 0, 1, 2)))})),
-    )
+def fuzzing_of(protocol: str) -> Fuzzing:
+    """How the fuzzer goes about a protocol: its wing says, or all is as for the routing core."""
+    made = wings()[protocol].fuzzing if protocol in wings() else None
+    return Fuzzing() if made is None else made()

@@ -1,7 +1,7 @@
 """Leaving out of a run what it does not need, in the world in which it was found.
 
 Hypothesis makes examples small, not runs: what it keeps may still hold steps that nothing depends on. Where the
-instance was drawn as well, `checker.shrink` does far more than this.
+instance was drawn as well, `checker.counterexamples.shrink` does far more than this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
 
 
 def trimmed(violation: Violation) -> Violation:
-    """The same violation by a run of which no step can be left out."""
+    """Returns the violation with a run of which no step can be left out."""
     while True:
         before = len(violation.run)
         for at in reversed(range(before)):
@@ -23,7 +23,7 @@ def trimmed(violation: Violation) -> Violation:
 
 
 def _replayed(violation: Violation, run: Sequence[str]) -> Violation:
-    """What can be taken of this run, up to where the property is violated; the old one where that is not shorter."""
+    """Plays as much of this run as it can, up to the violation; returns the old one if the new run is not shorter."""
     found: list[Violation] = []
 
     def note(violation: Violation) -> bool:

@@ -11,15 +11,13 @@ from collections.abc import Callable, Sequence
 
 from attrs import Factory, define, frozen
 
-from routeproof.checker.fuzz.watch import Watch
-from routeproof.model.history import CONTROL
+from routeproof.checker.scopes import Changes
 from routeproof.model.world import Action, State, World
 from routeproof.spec.properties import Property
 
 PATIENCE = 20
-"""Per broker and client operation: deliveries after which a network that nobody speaks to must be at rest.
-
-An operation is told to each broker once or twice, and makes it tell others about a few more.
+"""Per broker and client operation: deliveries after which a network without client operations must be at rest. An
+operation reaches each broker once or twice, and each broker then sends a few messages.
 """
 
 ORDERS: dict[str, Callable[[Sequence[Action], State, int], Action]] = {
@@ -47,7 +45,7 @@ class Violated(Exception):
 
 @define
 class Tally:
-    """What was seen so far, over all runs."""
+    """Observations so far, over all runs."""
 
     runs: int = 0
     steps: int = 0
@@ -65,8 +63,9 @@ class Walk:
         self.world = world
         self.tally = tally
         self.report = report
-        self.watch = Watch(world, properties, tally.exercised)
-        self.drains = next((p for p in properties if p.scope == "graph"), None)
+        self.changes = Changes(world, properties)
+        self.order = {p.id: i for i, p in enumerate(properties)}
+        self.drains = next((p for p in properties if p.over == "graph"), None)
         self.state = world.initial()
         self.since_operation = {self.state}
         self.taken: list[str] = []
@@ -96,10 +95,20 @@ class Walk:
         self.tally.steps += 1
         self.tally.longest = max(self.tally.longest, len(self.taken))
         self.tally.rules.update(step.outcome.rules)
-        for broken, why in self.watch.violated(self.state, in_flight):
+        for broken, why in self._violated(in_flight):
             self._report(broken, why)
         if self.drains:
             self._look_for_cycle(self.drains, action)
+
+    def _violated(self, tags: int) -> list[tuple[Property, str]]:
+        """Violations in the state in which the run is now, in the order of the properties."""
+        wrong: list[tuple[Property, str]] = []
+        for p, answer in self.changes.answers(self.state, tags):
+            if answer is not None:
+                self.tally.exercised[p.id] += 1
+                if answer and p.kind == "always":
+                    wrong.append((p, answer))
+        return sorted(wrong, key=lambda each: self.order[each[0].id])
 
     def drain(self, order: str) -> None:
         """Deliver until nothing is on its way."""
@@ -124,7 +133,7 @@ class Walk:
 
     def _in_flight_after(self, state: State) -> int:
         """The tags of all queues together; a step hands on the queues that it leaves alone as they are."""
-        in_flight = CONTROL if self.world.holds(state.locals) else 0
+        in_flight = self.world.kept(state.locals)
         for link, (old, new) in enumerate(zip(self.state.queues, state.queues, strict=True)):
             if new is not old:
                 self.tags[link] = self.world.tags(new)

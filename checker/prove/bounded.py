@@ -1,37 +1,53 @@
-"""An obligation of bounded checking, decided: Z3 looks for a run of so many steps after which a sentence is false.
+"""Decision of an obligation of bounded checking: Z3 looks for a run of so many steps after which a sentence is false.
 
-All runs in all worlds of one size are one question without quantifiers, so that there is always an answer. What cannot
-fail says nothing: that so many steps can be taken, that each kind of event occurs among them, and that each sentence
-speaks of something is asked as well.
+All runs in all worlds of one size are one question without quantifiers, so that there is always an answer. A check that
+cannot fail proves nothing: Z3 also decides that so many steps can be taken, that each kind of event occurs among them,
+and that each sentence applies to some of them.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import z3
 from attrs import evolve
 
-from routeproof.checker.prove.found import Found
-from routeproof.checker.prove.outcome import Settled
-from routeproof.checker.prove.small import GaveUp, Runs, Small, Solver, small_worlds
-from routeproof.checker.prove.solve import RLIMIT
-from routeproof.checker.prove.told import shown
-from routeproof.checker.prove.trace import trace
-from routeproof.spec.theory.bounded import Bounded
-from routeproof.spec.theory.invariants_steps import Event
+from routeproof.checker.prove.counterexample.run import FoundRun
+from routeproof.checker.prove.counterexample.text import shown
+from routeproof.checker.prove.counterexample.trace import trace
+from routeproof.checker.prove.solver.outcome import Settled
+from routeproof.checker.prove.solver.small import GaveUp, Runs, Small, Solver, small_worlds
+from routeproof.checker.prove.solver.solve import RLIMIT
+from routeproof.spec.theory.invariants.bounded import Bounded, Reached
+from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 
 LIMIT = 4 * RLIMIT
-"""Of Z3's units of resource, for each question. What is listed today needs a third of it at most."""
+"""Limit for each question, in Z3's units of resource. Today's theorems need a third of it at most."""
 
 
-def settle_bounded(asked: Bounded, rlimit: int | None = None) -> Settled:
+def settle_bounded(asked: Bounded | Reached, rlimit: int | None = None) -> Settled:
     start = time.monotonic()
     try:
-        settled = _decide(asked, LIMIT if rlimit is None else rlimit)
+        decide = partial(_witness, asked) if isinstance(asked, Reached) else partial(_decide, asked)
+        settled = decide(LIMIT if rlimit is None else rlimit)
     except GaveUp as limit:
         settled = Settled(asked.name, "unknown", f"Z3 gives up: {limit}")
     return evolve(settled, seconds=time.monotonic() - start)
+
+
+def _witness(asked: Reached, rlimit: int) -> Settled:
+    """Proved by a witness, which is kept as a trace; refuted where no run of so many steps is one."""
+    for small in small_worlds(asked.proof, asked.size):
+        runs, solver = Runs(small), Solver(rlimit)
+        solver.add(*runs.begin(small.at_first))
+        for number in range(1, asked.steps + 1):
+            solver.add(*runs.step(number, EVENTS))
+        model = solver.find(z3.Not(runs.at(asked.steps, small.true(asked.never))))
+        if model is not None:
+            found = FoundRun(asked.name, runs, model, asked.steps, asked.never, True)
+            return Settled(asked.name, "proved", trace=trace(found))
+    return Settled(asked.name, "refuted", f"no run of {_steps(asked.steps)} leads there, of {asked.size}")
 
 
 def _decide(asked: Bounded, rlimit: int) -> Settled:
@@ -57,7 +73,7 @@ class _Question:
         self.runs = Runs(small)
 
     def solver(self, steps: int) -> Solver:
-        """Of all runs of so many steps."""
+        """Returns a solver for all runs of this many steps."""
         asked, solver = self.asked, Solver(self.rlimit)
         solver.add(*self.runs.begin(self.small.at_first if asked.first else self.small.given(asked.given)))
         for number in range(1, steps + 1):
@@ -70,7 +86,7 @@ class _Question:
         """The sentences are, at this moment."""
         return z3.And(*(self.runs.at(moment, self.small.true(each)) for each in self.asked.sentences))
 
-    def shortest(self) -> Found:
+    def shortest(self) -> FoundRun:
         """A run of as few steps as there is, and the first sentence that is false after it."""
         asked = self.asked
         for moment in asked.asked_at:
@@ -78,17 +94,17 @@ class _Question:
             for sentence in asked.sentences:
                 model = solver.find(z3.Not(self.runs.at(moment, self.small.true(sentence))))
                 if model is not None:
-                    return Found(asked.name, self.runs, model, moment, sentence, asked.first, self.given())
+                    return FoundRun(asked.name, self.runs, model, moment, sentence, asked.first, self.given())
         raise AssertionError("there was a run a moment ago")
 
     def given(self) -> str:
-        """What is true where a run begins, in words."""
+        """Premises about the state where a run begins, in words."""
         if set(self.asked.given) == set(self.asked.proof.book.conjuncts):
             return "the invariants"
         return ", ".join([*self.asked.given, "the facts of every world"])
 
     def impossible(self, solver: Solver) -> str:
-        """What must be possible, and is not."""
+        """Returns what should be possible and is not, in words; empty if everything is."""
         asked = self.asked
         if solver.find() is None:
             return f"a run of {_steps(asked.steps)}"
@@ -103,7 +119,7 @@ class _Question:
                 return f"what it speaks of: {sentence.about}"
         return ""
 
-    def occurs(self, event: Event, solver: Solver) -> bool:
+    def occurs(self, event: StepEvent, solver: Solver) -> bool:
         """In a run of so many steps, or of fewer."""
         numbers = range(1, self.asked.steps + 1)
         if solver.find(z3.Or(*(self.runs.is_of(number, event) for number in numbers))) is not None:

@@ -10,18 +10,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, product
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
+from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination
 from routeproof.model.filters import EVENTS, STRICT, FilterError, PredicateFilter
-from routeproof.spec.theory.conditions import covers_when, overlaps_when
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.predicates import FORMS, PRESENT, Constant, Form, exists, holds
-from routeproof.spec.theory.short_words import ShortWords
-from routeproof.spec.theory.values import literal
+from routeproof.model.overlay import Overlay
+from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
+from routeproof.spec.theory.filters.predicates import FORMS, PRESENT, Constant, Form, exists, holds
+from routeproof.spec.theory.filters.strings import ShortWords
+from routeproof.spec.theory.filters.values import literal
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import BROKER, Grounded
+from routeproof.spec.theory.relation.trees import Tree, of_overlay, tree_holds
 
 NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
     (-1, -1),
@@ -34,7 +37,7 @@ NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
     (9007199254740992.0, 2**53),
     (2**53 + 1, 2**53 + 1),
 )
-"""As they are written, and what they are (FLT-2)."""
+"""Numbers: as they are written, and as they are read (FLT-2)."""
 
 FIRST, SECOND, LAST_BUT_ONE, LAST = "\0", "\1", chr(sys.maxunicode - 1), chr(sys.maxunicode)
 STRINGS = (
@@ -48,7 +51,7 @@ WORDS = ShortWords(3)
 
 
 @frozen
-class Predicate:
+class CheckedPredicate:
     """One predicate: as it is written, and with its constant as it is meant."""
 
     form: Form
@@ -61,22 +64,22 @@ class Predicate:
     def of(self, attribute: str) -> list[object]:
         return [attribute, *self.written]
 
-    def covers(self, other: Predicate) -> bool:
+    def covers(self, other: CheckedPredicate) -> bool:
         return _plain(covers_when(WORDS, self.form, self.constant, other.form, other.constant))
 
-    def overlaps(self, other: Predicate) -> bool:
+    def overlaps(self, other: CheckedPredicate) -> bool:
         return _plain(overlaps_when(WORDS, self.form, self.constant, other.form, other.constant))
 
 
 @frozen
-class Read:
+class ReadPredicate:
     """A predicate that the model reads, and the filter that it makes of it."""
 
-    predicate: Predicate
+    predicate: CheckedPredicate
     filter: PredicateFilter
 
 
-def predicates() -> list[Predicate]:
+def predicates() -> list[CheckedPredicate]:
     found = []
     for form in FORMS:
         constants: Sequence[tuple[object, Constant]] = {
@@ -85,18 +88,18 @@ def predicates() -> list[Predicate]:
             "boolean": [(False, False), (True, True)],
             "": [],
         }[form.kind]
-        found += [Predicate(form, (form.operator, written), constant) for written, constant in constants]
+        found += [CheckedPredicate(form, (form.operator, written), constant) for written, constant in constants]
         if not form.kind:
-            found.append(Predicate(form, (form.operator,), None))
+            found.append(CheckedPredicate(form, (form.operator,), None))
     return found
 
 
-def existing() -> list[Predicate]:
+def existing() -> list[CheckedPredicate]:
     return [each for each in predicates() if exists(WORDS, each.form, each.constant)]
 
 
-def read(each: Predicate) -> Read:
-    return Read(each, STRICT.parse([each.of("x")]))
+def read(each: CheckedPredicate) -> ReadPredicate:
+    return ReadPredicate(each, STRICT.parse([each.of("x")]))
 
 
 # -- the questions -----------------------------------------------------------------------------------------------------
@@ -223,13 +226,59 @@ def event_sets() -> list[Examination]:
     ]
 
 
-def _pairs(form: Form) -> Iterator[tuple[Read, Read]]:
-    """Those whose first is of that form."""
+# -- overlays ----------------------------------------------------------------------------------------------------------
+
+BROKERS = 4
+
+
+def overlays() -> list[Examination]:
+    """Each axiom of trees, of each of the model's overlays; and all of them together, of links that are another's."""
+    rows = [
+        Examination(clause.name, partial(_axiom, place), both=False)
+        for place, clause in enumerate(tree_holds(Grounded({}), of_overlay(Overlay.line(1))))
+    ]
+    return [*rows, Examination("links of another overlay", _mixtures)]
+
+
+def _axiom(place: int) -> Iterator[Case]:
+    for overlay in _labelled(BROKERS):
+        yield Case(True, _axioms(overlay, of_overlay(overlay))[place], partial(_said, overlay=overlay))
+
+
+def _mixtures() -> Iterator[Case]:
+    of_one_size = (pair for pair in product(_labelled(BROKERS), repeat=2) if pair[0].brokers == pair[1].brokers)
+    for one, other in of_one_size:
+        mixed = evolve(of_overlay(one), link=of_overlay(other).link)
+        yield Case(one == other, all(_axioms(one, mixed)), partial(_said, overlay=one, links=other))
+
+
+def _axioms(overlay: Overlay, tree: Tree) -> list[bool]:
+    logic = Grounded({BROKER: overlay.brokers})
+    return [clause.closed(logic) is True for clause in tree_holds(logic, tree)]
+
+
+@cache
+def _labelled(most: int) -> tuple[Overlay, ...]:
+    """Every tree of up to so many brokers: of all sets of links, those that the model takes for an overlay."""
+    found = []
+    for brokers in range(1, most + 1):
+        links = list(combinations(range(1, brokers + 1), 2))
+        for chosen in combinations(links, brokers - 1):
+            try:
+                overlay = Overlay.of(chosen)
+            except ValueError:
+                continue
+            found += [overlay] if len(overlay.brokers) == brokers else []
+    return tuple(found)
+
+
+def _pairs(form: Form) -> Iterator[tuple[ReadPredicate, ReadPredicate]]:
+    """Pairs of predicates whose first one has that form."""
     every = [read(each) for each in existing()]
     return ((one, other) for one, other in product(every, repeat=2) if one.predicate.form == form)
 
 
-def _refused(*each: Predicate) -> bool:
+def _refused(*each: CheckedPredicate) -> bool:
     try:
         STRICT.parse([one.of("x") for one in each])
     except FilterError:
@@ -252,7 +301,7 @@ def _said(**what: object) -> dict[str, str]:
     return {name: str(each) for name, each in what.items()}
 
 
-def _about(one: Read, other: Read) -> Callable[[], dict[str, str]]:
+def _about(one: ReadPredicate, other: ReadPredicate) -> Callable[[], dict[str, str]]:
     return partial(_said, f=one.predicate, g=other.predicate)
 
 
@@ -307,6 +356,13 @@ _ROWS = (
         "The model's sets of event numbers are sets.",
         event_sets,
         f"every set of {', '.join(map(str, MEMBERS))}",
+    ),
+    CodeTheorem(
+        "OverlaysAreTrees",
+        ("RTE-1",),
+        "The axioms of trees are true of each of the model's overlays, and of no two of them mixed.",
+        overlays,
+        f"all overlays of up to {BROKERS} brokers",
     ),
 )
 

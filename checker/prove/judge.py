@@ -1,24 +1,35 @@
-"""A theorem, judged by its obligations: it is what the worst of them is, and up to a bound where it says so."""
+"""Verdicts on theorems: the verdict of the worst obligation, and "up to a bound" where the theorem states one.
+
+A theorem names all that its obligations are given: one that is given anything else is unknown.
+
+Verdicts propagate along dependencies (`with_their_basis`): a theorem counts as proved only if every theorem it uses
+does. A proof is given sentences that other theorems prove. If one of those is not proved, every theorem that rests on
+it is unknown; if one was not asked, the theorem is proved, given that one. Theorems that rest on each other are one
+induction: each is given what the others say of the moment before a step, which is no circle.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from attrs import evolve
 
 from routeproof.checker.prove.bounded import settle_bounded
-from routeproof.checker.prove.examine import CodeTheorem, Examination, examine
 from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.outcome import VERDICTS, Judged, Settled, Verdict
-from routeproof.checker.prove.solve import settle
-from routeproof.spec.theory.bounded import Bounded, BoundedTheorem
-from routeproof.spec.theory.invariants_obligations import Inductive
-from routeproof.spec.theory.theorem import Obligation, Theorem
+from routeproof.checker.prove.solver.examine import CodeTheorem, Examination, examine
+from routeproof.checker.prove.solver.outcome import VERDICTS, Judged, Settled, Verdict
+from routeproof.checker.prove.solver.solve import settle
+from routeproof.checker.prove.vacuity import Possibilities
+from routeproof.spec.theory.invariants.bounded import Bounded, BoundedTheorem, Reached
+from routeproof.spec.theory.invariants.obligations import Inductive
+from routeproof.spec.theory.logic.proof import Obligation, Theorem
 
 AnyTheorem: TypeAlias = Theorem | CodeTheorem | BoundedTheorem
-Asked: TypeAlias = Obligation | Examination | Bounded
+Asked: TypeAlias = Obligation | Examination | Bounded | Reached
+
+PROVED = ("proved", "bounded")
 
 
 def judge(
@@ -35,25 +46,32 @@ def judge_by(
     rlimit: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Judged:
-    """By its obligations, where they are made already: to make them can take longer than to decide them."""
-    start = time.monotonic()
+    """Judges a theorem by obligations that the caller has made: making them can take longer than deciding them.
+
+    What is built for one theorem is dropped with it, so its verdicts are the same in every order and every process.
+    """
+    start, possibilities = time.monotonic(), Possibilities()
     settled: list[Settled] = []
     for number, obligation in enumerate(obligations):
         if progress is not None:
             progress(theorem.id, number, len(obligations))
-        settled.append(settle_one(obligation, rlimit))
+        settled.append(settle_one(obligation, rlimit, possibilities))
     verdict, why = _verdict(theorem, settled)
+    if verdict in PROVED and isinstance(theorem, Theorem):
+        symbolic = [each for each in obligations if isinstance(each, Obligation)]
+        if unnamed := theorem.unnamed(symbolic):
+            verdict, why = "unknown", f"its proof is given what the theorem does not name: {'; '.join(unnamed)}"
     return Judged(theorem.id, verdict, theorem.bound, tuple(settled), why, time.monotonic() - start)
 
 
-def settle_one(asked: Asked, rlimit: int | None) -> Settled:
+def settle_one(asked: Asked, rlimit: int | None, possibilities: Possibilities | None = None) -> Settled:
     match asked:
         case Examination():
             return examine(asked)
-        case Bounded():
+        case Bounded() | Reached():
             return settle_bounded(asked, rlimit)
         case Inductive():
-            return settle_inductive(asked, rlimit)
+            return settle_inductive(asked, rlimit, possibilities)
     return settle(asked, rlimit)
 
 
@@ -65,3 +83,44 @@ def _verdict(theorem: AnyTheorem, settled: Iterable[Settled]) -> tuple[Verdict, 
     if worst == "bounded" and not theorem.bound:
         raise ValueError(f"{theorem.id}: what was tried out on some cases holds up to a bound; say up to which")
     return ("bounded" if worst == "proved" and theorem.bound else worst), ""
+
+
+def rests_on(theorem: AnyTheorem) -> tuple[str, ...]:
+    return theorem.basis if isinstance(theorem, Theorem) else ()
+
+
+def with_premises(ids: Iterable[str], theorems: Mapping[str, AnyTheorem]) -> set[str]:
+    """Returns these theorems and all that they rest on."""
+    below = {id: rests_on(theorem) for id, theorem in theorems.items()}
+    return {each for id in ids for each in (id, *_behind(id, below))}
+
+
+def with_their_basis(theorems: Sequence[AnyTheorem], judged: Sequence[Judged]) -> list[Judged]:
+    """Each theorem that was judged, by what became of it alone and of those behind it. `theorems` are those that were
+    judged, and any others by way of which one of them rests on another.
+    """
+    below = {theorem.id: rests_on(theorem) for theorem in theorems}
+    alone = {each.id: each for each in judged}
+    asked = {id: names for id, names in below.items() if id in alone}
+    return [_by_its_basis(each, _behind(each.id, below), _behind(each.id, asked), alone) for each in judged]
+
+
+def _behind(id: str, below: dict[str, tuple[str, ...]]) -> list[str]:
+    """All that it rests on, and what that rests on, as far as that is known."""
+    found: dict[str, None] = {}
+    waiting = [id]
+    while waiting:
+        more = [each for each in below.get(waiting.pop(0), ()) if each not in found and each != id]
+        found |= dict.fromkeys(more)
+        waiting += more
+    return list(found)
+
+
+def _by_its_basis(judged: Judged, behind: Sequence[str], named: Sequence[str], alone: dict[str, Judged]) -> Judged:
+    """`named` are the theorems that a report names if they were not judged: the first ones on the way down."""
+    if judged.verdict not in PROVED:
+        return judged
+    fallen = [id for id in behind if id in alone and alone[id].verdict not in PROVED]
+    if fallen:
+        return evolve(judged, verdict="unknown", why=f"it rests on what is not proved: {', '.join(fallen)}")
+    return evolve(judged, given=tuple(id for id in named if id not in alone))

@@ -1,19 +1,17 @@
-"""What became of the theorems, written down: for people, and as JSON."""
+"""Reports on theorems: for people, and as JSON."""
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from routeproof.checker.prove.basis import rests_on
-from routeproof.checker.prove.judge import AnyTheorem
-from routeproof.checker.prove.outcome import WORDS, Judged, Settled, Verdict
-from routeproof.checker.prove.written import Traces
-from routeproof.checker.report.columns import WIDTH, table, wrapped
-from routeproof.checker.show.shown import clean
-from routeproof.checker.terminal import paint
+from routeproof.checker.counterexamples.show.shown import clean
+from routeproof.checker.prove.counterexample.trace import Traces
+from routeproof.checker.prove.judge import AnyTheorem, rests_on
+from routeproof.checker.prove.solver.outcome import WORDS, Judged, Settled, Verdict
+from routeproof.checker.system.printable import json_text
+from routeproof.checker.system.terminal import WIDTH, paint, table, wrapped
 
 COLOURS: dict[Verdict, str] = {
     "proved": "good",
@@ -24,9 +22,9 @@ COLOURS: dict[Verdict, str] = {
 }
 MARK = len("REFUTED: ")
 GIVEN = "proved, given others"
-"""Where a theorem rests on some that were not asked."""
+"""The verdict of a theorem that rests on theorems that were not judged."""
 SHOWN = 5
-"""Obligations of one theorem that are told in full, of those that fail."""
+"""Number of failing obligations of a theorem that are printed in full."""
 
 
 def exit_code(judged: Sequence[Judged]) -> int:
@@ -46,7 +44,7 @@ def render(judged: Sequence[Judged], seconds: float, traces: Traces) -> str:
             lines += wrapped([("", f"{bound}: {ids}")])
     given = dict.fromkeys(j.given for j in judged if j.given)
     if given:
-        lines += ["", "given, and not asked here"]
+        lines += ["", "given, and not judged here"]
         for others in given:
             ids = ", ".join(j.id for j in judged if j.given == others)
             lines += wrapped([("", f"{', '.join(others)}: {ids}")])
@@ -82,9 +80,9 @@ def _last_line(judged: Sequence[Judged], seconds: float) -> str:
     obligations = sum(len(j.obligations) for j in judged)
     code = exit_code(judged)
     told = {
-        0: f"everything asked is proved{', given what is not asked' if GIVEN in said else ''}",
-        1: "not everything asked is true",
-        3: "nothing is refuted, not all is proved",
+        0: f"every theorem is proved{', given those that were not judged' if GIVEN in said else ''}",
+        1: "a theorem is refuted or vacuous",
+        3: "no theorem is refuted, but not all are proved",
     }
     parts = [f"{said.count(words)} {words}" for words in dict.fromkeys([WORDS["proved"], GIVEN, *WORDS.values()])]
     parts = [part for part in parts if not part.startswith("0 ")]
@@ -94,7 +92,7 @@ def _last_line(judged: Sequence[Judged], seconds: float) -> str:
 
 def as_json(theorems: Sequence[AnyTheorem], judged: Sequence[Judged], traces: Traces) -> str:
     rows = [{**described(t), **_outcome(j, traces)} for t, j in zip(theorems, judged, strict=True)]
-    return json.dumps({"theorems": rows, "exit": exit_code(judged)}, indent=2) + "\n"
+    return json_text({"theorems": rows, "exit": exit_code(judged)})
 
 
 def described(theorem: AnyTheorem) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """Spark's Java process, the driver: started, bounded in time, and ended with everything that it started.
 
-PySpark starts one itself when asked for a session, waits for as long as it takes, prints what it likes on standard
-error and keeps it until Python exits. This one writes into a log, answers within a time or is killed, and is gone
-afterwards.
+PySpark would start one itself for a session, waits for as long as it takes, prints what it likes on standard error and
+keeps it until Python exits. This one writes into a log, answers within a time or is killed, and is gone afterwards. A
+signal ends it at once (`-Xrs`, in `session`): Java's own way, to clean up first, may have no end.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from typing import Any
 
 from attrs import field, frozen
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark.java import Java
+from routeproof.checker.system.errors import UsageError
 
 START_SECONDS = 60.0
 """From nothing to a Java process that listens: two seconds, or ten on a machine that is busy."""
 
-END_SECONDS = 15.0
+END_SECONDS = 10.0
+"""For a driver to end once its standard input is closed."""
+
 GONE_SECONDS = 1.0
 POLL_SECONDS = 0.02
 LONGEST_QUOTE = 200
@@ -100,6 +102,7 @@ def driver(
                 env=environment,
                 start_new_session=True,
             )
+            _running.append(process)
         except OSError as error:
             raise UsageError(f"Spark cannot be started: {command[0]}: {error.strerror}; is it installed?") from None
     try:
@@ -107,10 +110,22 @@ def driver(
         yield Driver(process, log, port, secret)
     finally:
         end(process)
+        _running.remove(process)
+
+
+_running: list[subprocess.Popen[bytes]] = []
+"""The driver that runs, if one does."""
+
+
+def kill_last() -> None:
+    """Kills the driver that runs, if one does. A signal's handler may call it at any moment."""
+    for process in _running[-1:]:
+        if process.returncode is None:
+            kill(process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Asks it to, by closing its standard input; kills it if it does not."""
+    """Ends a driver by closing its standard input, kills it if it stays, and then whatever it has left."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
@@ -119,12 +134,36 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         kill(process)
     process.wait()
+    _end_session(process.pid)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """With the scripts around it. Python workers are in a group of their own, and leave when their driver has."""
+    """Kills a driver with the scripts around it. Python workers are in a group of their own: `end` ends them."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end_session(leader: int) -> None:
+    """Kills the Python workers of a driver that is gone: one whose daemon is gone too would work on, and write files.
+
+    Where there is no /proc they leave on their own, when they next write to their driver.
+    """
+    limit = time.monotonic() + GONE_SECONDS
+    while (left := list(_of_session(leader))) and time.monotonic() < limit:
+        for pid in left:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(POLL_SECONDS)
+
+
+def _of_session(leader: int) -> Iterator[int]:
+    """The running processes of the session that `leader` opened."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            # State, parent, group and session follow the command's name, which may hold anything.
+            state, _, _, session = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:4]
+            if session == str(leader) and state != "Z":
+                yield int(entry.name)
 
 
 def reason(log: Path) -> str:
@@ -140,7 +179,12 @@ def _hello(process: subprocess.Popen[bytes], path: Path, log: Path) -> tuple[int
     """The port that the driver listens on and the secret that it wants to hear, from the file where it says so."""
     limit = time.monotonic() + START_SECONDS
     while not path.is_file():
-        if process.poll() is not None:
+        code = process.poll()
+        if code is not None and code < 0:
+            from routeproof.checker.spark.failure import gone
+
+            raise gone(code)
+        if code is not None:
             raise UsageError(f"Spark did not start: {reason(log)}")
         if time.monotonic() > limit:
             kill(process)

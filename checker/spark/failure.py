@@ -1,4 +1,4 @@
-"""What went wrong in Spark, in the words of the command line.
+"""Failures of Spark, in the words of the command line.
 
 A worker's exception reaches the driver as text: Python's traceback, wrapped by Java's, once or several times.
 `explained` reads the last line of it. What a worker refused is refused here, in the same words; what a cluster could
@@ -8,12 +8,14 @@ not do leaves the question open; everything else is a defect, and keeps the work
 from __future__ import annotations
 
 import re
+import signal
 import sys
+from contextlib import suppress
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from routeproof.checker.errors import Undetermined, UsageError
+from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.model.filters import FilterError
 from routeproof.model.reading import InstanceError
 from routeproof.traces import TraceError
@@ -35,6 +37,10 @@ DEEPEST = 10
 GONE = "Spark's driver is gone, most likely for want of memory; nothing was decided"
 OUT_OF_MEMORY = "out of memory in a Spark worker; fewer cores leave more to each"
 KILLED = "a Spark worker's Python was killed, most likely for want of memory; fewer cores leave more to each"
+NO_ROOM = "No space left on device"
+"""How the system says that a disk is full, and Java and Python after it."""
+
+INTERRUPTED = "a Spark worker's Python was interrupted; nothing was decided"
 OTHER_PYTHON = (
     f"Spark's workers run another Python than this one, {sys.version_info.major}.{sys.version_info.minor};"
     " set PYSPARK_PYTHON to one of this version"
@@ -45,11 +51,21 @@ class SparkDefect(Exception):
     """A job did what it should not have; the text is the worker's traceback, or what Spark says of it."""
 
 
+def gone(code: int | None) -> Undetermined:
+    """The error for a driver that is gone; `code` is its exit code, as `subprocess` has it."""
+    if code is not None and code < 0 and -code != signal.SIGKILL:
+        with suppress(ValueError):
+            return Undetermined(f"Spark's driver was ended by {signal.Signals(-code).name}; nothing was decided")
+    return Undetermined(GONE)
+
+
 def explained(error: BaseException) -> Exception:
     """To be raised instead. Call it while the driver is alive: Spark's errors ask it for their own text."""
     if isinstance(error, Py4JNetworkError | OSError | EOFError):
         return Undetermined(GONE)
     text = _text(error)
+    if text == GONE:
+        return Undetermined(GONE)
     if "PYTHON_VERSION_MISMATCH" in text:
         return UsageError(OTHER_PYTHON)
     if missing := NO_PROGRAM.search(text):
@@ -88,11 +104,15 @@ def _from_worker(kind: str, message: str, text: str) -> Exception:
         )
     if kind == "MemoryError":
         return Undetermined(OUT_OF_MEMORY)
+    if kind == "OSError" and NO_ROOM in message:
+        return Undetermined(f"{NO_ROOM}, in a Spark worker")
+    if kind == "KeyboardInterrupt":
+        return Undetermined(INTERRUPTED)
     return SparkDefect(text)
 
 
 def _text(error: BaseException) -> str:
-    """What was raised, and what it was raised for, from the outside in."""
+    """Text of an exception and of its causes, from the outside in."""
     try:
         if not isinstance(error, Py4JJavaError):
             return str(error)

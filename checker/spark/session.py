@@ -5,31 +5,35 @@
 
 Nothing of it outlasts the block: no process, no file, no variable of the environment. Whatever cannot be had (Java,
 Spark, the master, a worker) is a `UsageError` within a bounded time, and what a job raises in a worker arrives as
-`failure.explained` has it.
+`failure.explained` has it. A signal that ends the command raises nothing within PySpark, which is not made for it: it
+kills the driver, the call that waits for the driver fails, and the session ends with `Interrupted`.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from routeproof.checker.errors import UsageError
-from routeproof.checker.jobs import cores as cores_here
-from routeproof.checker.spark.driver import Driver, connect, driver
+from routeproof.checker.check.jobs import cores as cores_here
+from routeproof.checker.spark.driver import Driver, connect, driver, kill_last
 from routeproof.checker.spark.java import find_java
+from routeproof.checker.spark.noise import silent
 from routeproof.checker.spark.package import arrived, package_zip
+from routeproof.checker.system.errors import Undetermined, UsageError
+from routeproof.checker.system.interrupts import Interrupted, noted
 from routeproof.model.suggest import quoted
 
 if TYPE_CHECKING:
@@ -39,12 +43,18 @@ REACH_SECONDS = 5.0
 """For a master to accept a connection."""
 
 CONNECT_SECONDS = 45.0
-"""For a master to take us in. Spark itself tries three times for 20 s, and cannot be told otherwise."""
+"""Seconds in which a master must accept the application. Spark tries three times for 20 s, which cannot be
+configured.
+"""
 
 WORKER_SECONDS = 60.0
 """For the first worker to run something; Spark waits for ever."""
 
-STOP_SECONDS = 20.0
+STOP_SECONDS = 15.0
+"""For Spark to stop. With `driver.END_SECONDS` it is less than the 30 s within which a session has to end."""
+
+LEAST_ROOM = 1024 * 1024
+"""Bytes in the directory of temporary files. With less room than this Spark does not start, or fails soon."""
 
 BATCH = 10_000
 """Rows in an Arrow batch."""
@@ -89,7 +99,7 @@ class Master:
                 return cls(f"local[{cores}]", cores)
             if cores is not None and said != str(cores):
                 raise UsageError(
-                    f"{cores} cores were asked for, and the master {url} says how many itself; say it once"
+                    f"{cores} cores were requested, and the master {url} says how many itself; say it once"
                 )
             return cls(url, cores_here() if said == "*" else int(said))
         if standalone := STANDALONE.fullmatch(url):
@@ -134,20 +144,73 @@ def session(master: str | None = None, cores: int | None = None, *, log: Path | 
     try:
         from pyspark import SparkContext
     except ImportError as error:
-        raise UsageError(f"Spark needs the package pyspark ({error}); run: pip install pyspark") from None
+        raise UsageError(f"Spark needs the package pyspark ({error}); run: pip install 'routeproof[spark]'") from None
     if SparkContext._active_spark_context is not None:
         raise UsageError("a Spark session is open in this process already; stop it first")
     with ExitStack() as stack:
+        came = stack.enter_context(noted(kill_last))
+        stack.enter_context(_ended(came))
         stack.enter_context(_as_it_was())
+        stack.enter_context(silent())
         scratch = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="routeproof-spark-", ignore_cleanup_errors=True))
         )
+        if _is_full(scratch):
+            raise Undetermined(_no_room(scratch))
+        stack.enter_context(_in_room(scratch))
         _set_environment(where)
         settings = _settings(where, scratch)
-        there = stack.enter_context(driver(_spark_home(), find_java(scratch), settings, scratch, log))
+        java = find_java(scratch)
+        _raise_if(came)
+        there = stack.enter_context(driver(_spark_home(), java, settings, scratch, log))
+        _raise_if(came)
         spark = stack.enter_context(_connected(there, where))
         with _in_our_words(there):
             yield spark
+
+
+@contextmanager
+def _ended(came: Callable[[], bool]) -> Iterator[None]:
+    """Raises `Interrupted` at the end of the block if a signal came, in place of what the signal made fail."""
+    try:
+        yield
+    except Exception:
+        _raise_if(came)
+        raise
+    _raise_if(came)
+
+
+def _raise_if(came: Callable[[], bool]) -> None:
+    if came():
+        raise Interrupted from None
+
+
+@contextmanager
+def _in_room(scratch: Path) -> Iterator[None]:
+    """Explains an error that comes of a file system that is full."""
+    try:
+        yield
+    except Exception as error:
+        from routeproof.checker.spark.failure import NO_ROOM
+
+        of_spark = isinstance(error, Undetermined | UsageError)
+        if NO_ROOM in str(error) or (of_spark and _is_full(scratch)):
+            raise Undetermined(_no_room(scratch)) from None
+        raise
+
+
+def _no_room(scratch: Path) -> str:
+    return (
+        f"{scratch.parent}: no room is left for Spark's files; nothing was decided: set TMPDIR to a directory with more"
+    )
+
+
+def _is_full(scratch: Path) -> bool:
+    """True if the file system of this directory has less room than Spark needs."""
+    try:
+        return shutil.disk_usage(scratch).free < LEAST_ROOM
+    except OSError:
+        return False
 
 
 def _settings(where: Master, scratch: Path) -> dict[str, str]:
@@ -158,8 +221,9 @@ def _settings(where: Master, scratch: Path) -> dict[str, str]:
         "spark.app.name": "routeproof",
         # A short job does not live to see what the optimising compiler and the parallel collector would save; and
         # letting the heap grow from little to all that it may be costs it a collection each time.
+        # -Xrs: a signal ends it.
         "spark.driver.extraJavaOptions": (
-            f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:InitialRAMPercentage=50 -XX:-UsePerfData"
+            f"-Xrs -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:InitialRAMPercentage=50 -XX:-UsePerfData"
             f' -Dlog4j2.configurationFile={log4j.as_uri()} "-Djava.io.tmpdir={scratch}"'
         ),
         "spark.local.dir": str(scratch / "local"),
@@ -215,12 +279,15 @@ def _connected(there: Driver, where: Master) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     gateway: Any = None
+    interrupt = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     try:
         with _in_our_words(there):
             late = f"{where.url}: no session within {CONNECT_SECONDS:.0f} s"
             with there.within(CONNECT_SECONDS, late if where.local else f"{late}; is that a master of Spark?"):
                 gateway = connect(there)
                 context = SparkContext(gateway=gateway)
+                if interrupt is not None:
+                    signal.signal(signal.SIGINT, interrupt)  # a context takes it for itself
                 spark = SparkSession(context)
             if not where.local:
                 memory = context.getConf().get("spark.executor.memory", "1g")
@@ -238,7 +305,7 @@ def _connected(there: Driver, where: Master) -> Iterator[SparkSession]:
 
 
 def _disconnect(there: Driver, gateway: Any) -> None:
-    """As `SparkSession.stop`, which keeps the driver for the next session, and fails where it is gone."""
+    """Disconnects like `SparkSession.stop`, which keeps the driver for the next session, and fails where it is gone."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession, SQLContext
 
@@ -260,14 +327,17 @@ def _disconnect(there: Driver, gateway: Any) -> None:
 
 @contextmanager
 def _in_our_words(there: Driver) -> Iterator[None]:
-    from routeproof.checker.spark.failure import SPARK_ERRORS, explained
+    """Explains what PySpark raises, and whatever comes of a driver that is gone."""
+    from routeproof.checker.spark.failure import SPARK_ERRORS, explained, gone
 
     try:
         yield
-    except SPARK_ERRORS as error:
-        raise explained(error) from None
-    except (OSError, EOFError) as error:
-        if not there.gone():
+    except (UsageError, Undetermined):
+        raise
+    except Exception as error:
+        if there.gone():
+            raise gone(there.process.returncode) from None
+        if not isinstance(error, SPARK_ERRORS):
             raise
         raise explained(error) from None
 

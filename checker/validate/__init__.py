@@ -9,34 +9,34 @@ link (`links`), and what clients got against what they were owed (`obligations`)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from attrs import evolve
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.local import validate_locally
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
 from routeproof.traces import TraceError, open_trace
-from routeproof.traces.reader import named
+from routeproof.traces.source import called, named
 
-__all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "validate_all"]
+__all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "validate_each"]
 
 
 def validate(path: Path, level: Level = "exact", protocol: str | None = None) -> Report:
     """Judge a trace on one core; `UsageError` where its header cannot be used."""
-    [report] = validate_all([(path, setting_of(path, level, protocol))])
+    [report] = validate_each([(path, setting_of(path, level, protocol))])
     return report
 
 
-def validate_all(
+def validate_each(
     traces: Sequence[tuple[Path, Setting]], engine: str = "local", master: str | None = None
-) -> list[Report]:
-    """Judge traces, one after the other; on Spark in one session."""
+) -> Iterator[Report]:
+    """Judge traces, one after the other, and yield each report as it comes; on Spark in one session."""
     with ExitStack() as stack:
         judge: Callable[[Path, Setting], Report] = validate_locally
         if engine == "spark":
@@ -44,17 +44,18 @@ def validate_all(
             from routeproof.checker.validate.spark.job import judge as on_spark
 
             judge = partial(on_spark, stack.enter_context(session(master)))
-        return [_timed(judge, path, setting) for path, setting in traces]
+        for path, setting in traces:
+            yield _timed(judge, path, setting)
 
 
 def _timed(judge: Callable[[Path, Setting], Report], path: Path, setting: Setting) -> Report:
     began = time.perf_counter()
     found = judge(path, setting)
-    return evolve(found, trace=str(path), seconds=time.perf_counter() - began)
+    return evolve(found, trace=called(path), seconds=time.perf_counter() - began)
 
 
 def setting_of(path: Path, level: Level, protocol: str | None = None) -> Setting:
-    """What the header of a trace fixes."""
+    """Reads the settings that the header of a trace fixes."""
     try:
         with open_trace(path) as (header, _):
             found = header

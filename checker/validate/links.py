@@ -1,8 +1,8 @@
 """Links: everything received was sent, once, in order (TRC-3).
 
-What a broker sends to a neighbour and what that neighbour receives from it are two lists that must be one, but for what
-is still on the way at the end. They stand far apart in a trace, so both are kept as rows of four integers, and compared
-when all has been read, block by block.
+What a broker sends to a neighbour and what that neighbour receives from it are two lists that must be one, except for
+messages in flight at the end. They are far from each other in a trace, so both are kept as rows of four integers, and
+compared when all has been read, block by block.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
-from routeproof.checker.validate.rejection import LAST_SHOWN, WHOLE, Rejection
+from routeproof.checker.validate.broker.canonical import OF, differ_many
+from routeproof.checker.validate.clock import CERTAIN, Doubts
+from routeproof.checker.validate.rejection import LAST_SHOWN, ON_CLOCKS, ON_LINKS, WHOLE, Rejection
 
-ON_LINKS = "TRC-3"
+COLUMNS = 5
+"""The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
+which the step began; the moment, which is twice the time of that event, and one more where the message changes tables;
+and the time of the event itself. Without a time both are below 0.
+"""
+DIGEST, SEQ, PLACE, MOMENT, TOLD = range(COLUMNS)
 
-COLUMNS = 4
-"""The digest of what was said; the event's seq; how many events its broker had before it; and the moment: twice the
-time, and one more where the message changes tables. The time is that of the step; without one it is -1."""
-DIGEST, SEQ, BEFORE, MOMENT = range(COLUMNS)
+ALTERED = 3
+"""So many messages of a link may differ from what was sent and still count as altered on their way. If there are more,
+the two ends no longer belong together."""
 
 LATEST = (1 << 62) - 1
 """Times are clipped to this, so that a moment fits into 64 bits."""
@@ -35,19 +41,59 @@ def rows(block: bytes) -> Rows:
 
 @define
 class Comparison:
-    """What came of one link."""
+    """Result of the comparison of one link. `compared`: messages that were received and sent."""
 
-    rejection: Rejection | None = None
+    rejections: list[Rejection] = field(factory=list)
+    compared: int = 0
     on_the_way: set[int] = field(factory=set)
-    """Digests of the publications that were sent and not received."""
+    """Digests of the publications that were sent and not received, without their advertisements."""
+    left: int = 0
+    """How many messages were sent and not received."""
+    first_left: int = -1
+    """The seq of the first of them."""
+    altered: int = 0
+    """Number of messages that differ from the message that was sent; counting stops above `ALTERED`."""
+    first_altered: int = -1
+    """The seq at which the first of them was sent."""
+    is_wrong: bool = False
+    """True if so many messages differ that sent and received messages can no longer be matched."""
+
+    def remark(self, near: str, far: str) -> str:
+        """Returns a sentence about the fault of the link; an empty text if there is none."""
+        ends = "; owed deliveries of this run are not judged" if self.is_wrong else ""
+        if self.altered:
+            count = f"more than {ALTERED}" if self.altered > ALTERED else f"{self.altered}"
+            said = "message was" if self.altered == 1 else "messages were"
+            what = f"altered between {near} and {far}"
+            return f"{count} {said} {what}, the first one sent at seq {self.first_altered}{ends}"
+        return f"{far} received more messages from {near} than {near} sent{ends}" if self.is_wrong else ""
+
+
+@frozen
+class Spans:
+    """When messages were on a link. `is_control`: which of them change tables; `is_sure`: of which the times are
+    believed."""
+
+    begins: Rows
+    ends: Rows
+    is_control: Rows
+    is_sure: Rows
 
 
 def compare(
-    run: str, link: tuple[str, str], sent: Iterable[bytes], taken: Iterable[bytes]
-) -> Iterator[Comparison | tuple[Rows, Rows, Rows]]:
-    """When messages left, when they were taken, and which are control, block by block; in the end the comparison.
+    run: str,
+    link: tuple[str, str],
+    sent: Iterable[bytes],
+    taken: Iterable[bytes],
+    doubts: tuple[Doubts, Doubts] = (CERTAIN, CERTAIN),
+    *,
+    shared_clock: bool = False,
+) -> Iterator[Comparison | Spans]:
+    """When messages left and when they were taken, block by block; in the end the comparison. `doubts`: about the times
+    of both brokers.
 
-    One that was not taken, or has no time, was on the way until the end.
+    One that was not taken was on the way until the end. Where a time is not believed, the message may have been on the
+    way as long as the times around it allow.
     """
     near, far = link
     result = Comparison()
@@ -57,49 +103,98 @@ def compare(
         if count == 0:
             break
         ours, theirs = said.take(count), heard.take(count)
-        if result.rejection is None:
-            (wrong,) = np.nonzero(ours[:, DIGEST] != theirs[:, DIGEST])
-            if len(wrong):
+        if not result.is_wrong:
+            are_publications = (ours[:, MOMENT] & 1 == 0) & (theirs[:, MOMENT] & 1 == 0)
+            (wrong,) = np.nonzero(differ_many(ours[:, DIGEST], theirs[:, DIGEST], are_publications))
+            result.altered += len(wrong)
+            result.is_wrong = result.altered > ALTERED
+            if len(wrong) and result.altered == len(wrong):
                 at = wrong[0]
-                seq = int(ours[at, SEQ])
-                wanted = f"what {near} sent next, at its seq {seq}"
-                seen = "another message, or the same one altered"
-                result.rejection = _rejection(run, far, theirs[at], wanted, seen, ((near, seq),))
-        yield _spans(ours[:, MOMENT], theirs[:, MOMENT])
-    if result.rejection is None and heard.fill():
-        wanted = f"nothing from {near}: all that it sent was received"
-        result.rejection = _rejection(run, far, heard.take(1)[0], wanted, "one more")
+                seq = result.first_altered = int(ours[at, SEQ])
+                wanted = f"the next message that {near} sent, at its seq {seq}"
+                seen = "another message, or the same message altered"
+                result.rejections.append(_rejection(run, far, theirs[at], ON_LINKS, wanted, seen, ((near, seq),)))
+        result.compared += count
+        if shared_clock and not any(each.rule == ON_CLOCKS for each in result.rejections) and not result.altered:
+            result.rejections += _too_early(run, link, ours, theirs, doubts)
+        yield _spans(ours, theirs, doubts)
+    if not result.is_wrong and heard.fill():
+        wanted = f"no message: the trace has no further send from {near} to {far}"
+        if not result.altered:
+            result.rejections.append(_rejection(run, far, heard.take(1)[0], ON_LINKS, wanted, "one message more"))
+        result.is_wrong = True
     while count := said.fill():
         left = said.take(count)
-        result.on_the_way.update(left[left[:, MOMENT] & 1 == 0, DIGEST].tolist())
-        yield _spans(left[:, MOMENT], np.full(len(left), -1, np.int64))
+        result.first_left = result.first_left if result.left else int(left[0, SEQ])
+        result.left += count
+        result.on_the_way.update((left[left[:, MOMENT] & 1 == 0, DIGEST] & ~OF).tolist())
+        yield _spans(left, None, doubts)
     yield result
 
 
 def _rejection(
-    run: str, broker: str, row: Rows, wanted: str, seen: str, sent: tuple[tuple[str, int], ...] = ()
+    run: str, broker: str, row: Rows, rule: str, wanted: str, seen: str, sent: tuple[tuple[str, int], ...] = ()
 ) -> Rejection:
-    """What was sent may stand anywhere in a file: that something was not sent is certain only where all can be read. Of
-    two messages that differ, only a line before one of them could explain it."""
+    """Makes a rejection of what was received.
+
+    A sending may stand anywhere in a file: that something was not sent is certain only where all can be read. Of two
+    messages that differ, only a line before one of them could explain it.
+    """
     seq = int(row[SEQ])
     return Rejection(
         run,
         broker,
         seq,
-        ON_LINKS,
+        rule,
         wanted,
         seen,
-        accepted=int(row[BEFORE]),
+        accepted=int(row[PLACE]),
         line=LAST_SHOWN if sent else WHOLE,
         time=int(row[MOMENT]) >> 1,
         shown_by=(*sent, (broker, seq)),
     )
 
 
-def _spans(left: Rows, taken: Rows) -> tuple[Rows, Rows, Rows]:
-    begin = np.where(left < 0, 0, left >> 1)
-    end = np.where((taken < 0) | (left < 0), LATEST, taken >> 1)
-    return begin, np.maximum(begin, end), (left & 1).astype(bool)
+def _too_early(
+    run: str, link: tuple[str, str], ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]
+) -> list[Rejection]:
+    """The first message that was taken before it was sent, as times have it that nothing else contradicts."""
+    early = (theirs[:, TOLD] < ours[:, TOLD]) & (theirs[:, TOLD] >= 0)
+    if not early.any():
+        return []
+    for each, rows in zip(doubts, (ours, theirs), strict=True):
+        early &= each.doubted(rows[:, PLACE]) < 0
+    (found,) = np.nonzero(early)
+    if not len(found):
+        return []
+    sent, taken = ours[found[0]], theirs[found[0]]
+    seq, time = int(sent[SEQ]), int(sent[TOLD])
+    skew = int((ours[found, TOLD] - theirs[found, TOLD]).max())
+    wanted = f"a time not before {time}, when {link[0]} sent this message, at its seq {seq}"
+    seen = (
+        f"time {int(taken[TOLD])}: the clocks differ by at least {skew} nanoseconds, but the header calls them shared"
+    )
+    return [_rejection(run, link[1], taken, ON_CLOCKS, wanted, seen, ((link[0], seq),))]
+
+
+def _spans(ours: Rows, theirs: Rows | None, doubts: tuple[Doubts, Doubts]) -> Spans:
+    """The longest that messages may have been on the way."""
+    near, far = doubts
+    left, is_control = ours[:, MOMENT] >> 1, (ours[:, MOMENT] & 1).astype(bool)
+    is_sure = left >= 0
+    if near:
+        stretch = near.doubted(ours[:, PLACE])
+        left, is_sure = np.where(stretch < 0, left, near.low[stretch]), is_sure & (stretch < 0)
+    begin = np.where(left < 0, 0, left)
+    if theirs is None:
+        return Spans(begin, np.full(len(begin), LATEST), is_control, is_sure)
+    taken = theirs[:, MOMENT] >> 1
+    is_sure = is_sure & (taken >= 0)
+    if far:
+        stretch = far.doubted(theirs[:, PLACE])
+        taken, is_sure = np.where(stretch < 0, taken, far.high[stretch]), is_sure & (stretch < 0)
+    end = np.where(taken < 0, LATEST, taken)
+    return Spans(np.minimum(begin, end), np.maximum(begin, end), is_control, is_sure)
 
 
 class _Stream:

@@ -6,32 +6,39 @@ a temporary file (`store`), and judged when the whole trace has been read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from routeproof.checker.errors import UsageError
-from routeproof.checker.memory import collecting_rarely
-from routeproof.checker.validate.again import look
-from routeproof.checker.validate.ahead import subscriptions
-from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.clients import OPERATIONS
-from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
-from routeproof.checker.validate.links import Comparison, compare
-from routeproof.checker.validate.metrics.asked import Measured
-from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.mixed import Mixed
-from routeproof.checker.validate.packing import HALF, is_whole
-from routeproof.checker.validate.part import Found, Judge, Part
-from routeproof.checker.validate.pruning.noted import NOTED
-from routeproof.checker.validate.quiet import Busy, slot_width
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.system.processes import collecting_rarely
+from routeproof.checker.validate.broker.bulk import BulkReplay
+from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.broker.part import Judge, Part
+from routeproof.checker.validate.broker.stretches import handed_out, looks_at_once
+from routeproof.checker.validate.clients.foreseen import subscriptions
+from routeproof.checker.validate.clients.judge import CLIENTS, SAID, judge_clients, operations_said
+from routeproof.checker.validate.clients.rows import OPERATIONS
+from routeproof.checker.validate.clock import CERTAIN, Doubts
+from routeproof.checker.validate.conclusion import (
+    doubts_about,
+    first_of_broker,
+    hindrance,
+    judge_clock,
+    look_up,
+    report,
+    unharmed_until,
+    why_nothing_is_owed,
+)
+from routeproof.checker.validate.links import Spans, compare
+from routeproof.checker.validate.metrics.meter import Measured, part_of
+from routeproof.checker.validate.names import HALF, is_whole
 from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.report import Report
-from routeproof.checker.validate.rows import handed_out, looks_at_once
-from routeproof.checker.validate.seen import CLIENTS, SAID, judge_clients, operations_said
+from routeproof.checker.validate.report import BadLines, Extent, Report
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.stages import STAGES, hindrances, run_locally, summaries
 from routeproof.checker.validate.store import Store
-from routeproof.checker.validate.traffic import Traffic
+from routeproof.checker.validate.traffic import OnTheWay, Traffic, count_link, traffic_of, width_and_latest
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_reader import Rows, is_parquet
 from routeproof.traces.reader import open_rows
@@ -57,14 +64,15 @@ class _Reading:
     """All parts of one trace."""
 
     def __init__(self, path: Path, setting: Setting, store: Store) -> None:
-        self._look = partial(look, path, setting)
+        self._look = partial(look_up, path, setting)
         self._setting = setting
         self._store = store
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
         self._bad = BadLines()
         self._traffic: dict[str, Traffic | None] = {}
-        """Of each run that was concluded."""
+        self._doubts: dict[str, dict[str, Doubts]] = {}
+        """Doubts about the clock of each run that was concluded."""
 
     def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
@@ -78,8 +86,8 @@ class _Reading:
                 self._put(part)
 
     def read_mixed(self, lines: Iterable[Event | BadLine]) -> None:
-        """The same, publications at many brokers at once."""
-        for each in Mixed(self.judge, self._new_part).take(lines):
+        """Reads lines, with publications at many brokers at once."""
+        for each in BulkReplay(self.judge, self._new_part).take(lines):
             if isinstance(each, Part):
                 self._put(each)
             else:
@@ -114,65 +122,72 @@ class _Reading:
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
             where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:02}")
             self._store.put((part.run, *where), block)
-        for place, block in part.noted_blocks(all_of_them=all_of_it):
-            self._store.put((part.run, NOTED, place), block)
+        for key, block in part.emitted_blocks(all_of_them=all_of_it):
+            self._store.put((part.run, STAGES, key, ""), block)
 
     def conclude(self) -> Report:
+        extent = Extent()
         found = []
         for part in self._parts.values():
             found.append(part.finish())
             self._put(part, all_of_it=True)
-        rejections = [r for each in found if (r := of_broker([each])) is not None]
-        for run in sorted({run for run, _ in self._parts}):
-            rejections += self._between_brokers(run, [each for each in found if each.run == run])
+        rejections = [r for each in found if (r := first_of_broker([each])) is not None]
+        of_run: dict[str, list[PartResult]] = {}
+        for each in found:
+            of_run.setdefault(each.run, []).append(each)
+        for run in sorted(of_run):
+            rejections += self._between_brokers(run, of_run[run], extent)
         if isinstance(self._setting, Measured):
-            from routeproof.checker.validate.metrics.apart import measure_locally
+            from routeproof.checker.validate.metrics.files import measure_locally
 
             measure_locally(self._setting, self._store, found)
         for each in found:
             self._bad.merge(each.bad)
-        if self._setting.prunes:
-            from routeproof.checker.validate.pruning.apart import report_with_similarity
+        stages = self._setting.judging.stages
+        if stages is None:
+            return report(self._setting, found, rejections, self._bad, self._look, extent)
+        why = hindrances(stages, self._setting, found, rejections)
+        runs = [run for run in why if why[run] is None]
+        rejections += run_locally(stages, self._setting, self._store, runs, self._traffic, self._doubts)
+        made = report(self._setting, found, rejections, self._bad, self._look, extent)
+        left_out = {each for each in why.values() if each is not None}
+        return stages.conclude(self._setting, made, summaries(self._store, runs), left_out)
 
-            return report_with_similarity(
-                self._setting, self._store, found, rejections, self._bad, self._look, self._traffic
-            )
-        return report(self._setting, found, rejections, self._bad, self._look)
-
-    def _between_brokers(self, run: str, found: list[Found]) -> list[Rejection]:
+    def _between_brokers(self, run: str, found: list[PartResult], extent: Extent) -> list[Rejection]:
         """Links and clients of one run."""
-        times = [t for each in found for t in (each.earliest, each.latest) if t >= 0]
-        width = slot_width(min(times, default=0), max(times, default=0))
-        control, publications, on_the_way = Busy(width), Busy(width), set[int]()
-        rejections: list[Rejection] = []
+        doubts = {each.broker: doubts_about([each]) for each in found}
+        rejections = [r for each in sorted(doubts) if (r := judge_clock(run, each, doubts[each], extent)) is not None]
+        doubtful = {broker: each for broker, each in doubts.items() if each}
+        width, latest = width_and_latest(found, doubts.values())
+        ways, sure = OnTheWay(width), OnTheWay(width) if doubtful else None
+        are_wrong = False
+        ways.add_kept(each.kept for each in found)
         for near, far in self._links_of(run):
-            ends = [self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken")]
-            for each in compare(run, (near, far), *ends):
-                if isinstance(each, Comparison):
-                    rejections += [each.rejection] if each.rejection else []
-                    on_the_way |= each.on_the_way
-                else:
-                    begins, until, is_control = each
-                    publications.add(begins[~is_control], until[~is_control])
-                    control.add(begins[is_control], until[is_control])
+            sent, taken = (self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken"))
+            pair = doubtful.get(near, CERTAIN), doubtful.get(far, CERTAIN)
+            for each in compare(run, (near, far), sent, taken, pair, shared_clock=self._setting.shared_clock):
+                if isinstance(each, Spans):
+                    ways.add(each)
+                    if sure is not None:
+                        sure.add_sure(each)
+                    continue
+                rejections += each.rejections
+                are_wrong |= each.is_wrong
+                ways.left |= each.on_the_way
+                count_link(extent, run, (near, far), each)
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
         traffic = None
-        if why_nothing_is_owed(self._setting, found, bool(rejections)) is None:
-            pairs = self._setting.pairs
-            traffic = Traffic(
-                control if pairs else None,
-                publications if pairs else None,
-                self._setting.settles,
-                max(times, default=0),
-                frozenset(on_the_way),
-            )
-        self._traffic[run] = traffic
-        return [*rejections, *self._of_clients(run, traffic)]
+        if why_nothing_is_owed(self._setting, found) is None:
+            traffic = traffic_of(self._setting, latest, ways, sure, hindrance(found, are_wrong), unharmed_until(found))
+        self._traffic[run], self._doubts[run] = traffic, doubtful
+        return [*rejections, *self._of_clients(run, traffic, doubtful, extent)]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:
-        found = {key[2:4] for key in self._store.stored() if key[:2] == (run, "link")}
-        return sorted((near, far) for near, far in found)
+        return sorted({(near, far) for _, _, near, far, _ in self._store.under(run, "link")})
 
-    def _of_clients(self, run: str, traffic: Traffic | None) -> Iterator[Rejection]:
-        yield from judge_clients(self._setting, run, partial(operations_said, self._store, run), traffic, self._store)
+    def _of_clients(
+        self, run: str, traffic: Traffic | None, doubts: Mapping[str, Doubts], extent: Extent
+    ) -> Iterator[Rejection]:
+        told = partial(operations_said, self._store, run, doubts)
+        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent)

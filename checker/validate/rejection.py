@@ -1,13 +1,20 @@
-"""Where a trace leaves the model."""
+"""Rejections: where a trace leaves the model, and which of several is the first, the cause before its effects.
+
+Runs are independent. In one run, what clients saw comes after what brokers and links did, whatever the time: a
+publication is made before it reaches the broker that loses it. Among brokers and links the shared clock decides.
+Without one, brokers that took a wrong step by themselves come before brokers that first received what was not sent: a
+wrong step is what feeds such a link. At one broker its own order rules.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from itertools import groupby
+from typing import TypeAlias, cast
 
 from attrs import field, frozen
 
-from routeproof.checker.validate.packing import storable
+from routeproof.checker.validate.names import natural, storable
 
 WHOLE = 0
 """Any line that could not be read may be what is missing, wherever it stands."""
@@ -38,7 +45,7 @@ class Rejection:
     line: int = field(default=WHOLE, order=False, eq=False)
     """The line that completes what shows it: only one before it could explain it. Or one of the three above."""
     time: int = field(default=-1, order=False)
-    """When the step began in which it is; -1 where nobody says."""
+    """Time of the beginning of its step; -1 if unknown."""
     shown_by: tuple[tuple[str, int], ...] = field(default=(), order=False, eq=False, converter=_places)
     """Events elsewhere that show it, by broker and seq: of a link, what was sent and what was received."""
 
@@ -46,3 +53,53 @@ class Rejection:
 def few(names: tuple[str, ...]) -> str:
     """Some of many, for a sentence."""
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+ON_LINKS, ON_CLOCKS = "TRC-3", "TRC-10"
+
+SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
+
+_Key: TypeAlias = tuple[object, ...]
+
+
+def in_order(rejections: Iterable[Rejection], *, shared_clock: bool) -> tuple[Rejection, ...]:
+    found: list[Rejection] = []
+    by_run = sorted(rejections, key=lambda r: natural(r.run))
+    for _, mine in groupby(by_run, key=lambda r: r.run):
+        found += _of_run(list(mine), shared_clock)
+    return tuple(found)
+
+
+def _of_run(mine: list[Rejection], shared_clock: bool) -> list[Rejection]:
+    causes = [r for r in mine if r.rule not in SEEN_BY_CLIENTS]
+    by_clock = shared_clock and all(r.time >= 0 for r in mine)
+    first: dict[str, Rejection] = {}
+    for each in causes:
+        known = first.get(each.broker)
+        if known is None or _within_broker(each) < _within_broker(known):
+            first[each.broker] = each
+    fed = {broker for broker, each in first.items() if each.rule == ON_LINKS}
+
+    def key(r: Rejection) -> _Key:
+        is_effect = r.rule in SEEN_BY_CLIENTS
+        return is_effect, r.time if by_clock else 0, r.broker in fed, natural(r.broker), _within_broker(r)
+
+    return sorted(mine, key=key)
+
+
+def _within_broker(r: Rejection) -> _Key:
+    """Sort key: a message that was received wrongly is then handled wrongly."""
+    return r.seq, r.rule != ON_LINKS, r
+
+
+def foremost(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """The first of each rule at each broker; where it is not known yet which of them are certain, one of each kind."""
+    first: dict[tuple[object, ...], Rejection] = {}
+    for each in rejections:
+        kind = min(each.line, 1), tuple(broker for broker, _ in each.shown_by)
+        key = each.run, each.broker, each.rule, kind
+        if key not in first or each < first[key]:
+            first[key] = each
+    return list(first.values())

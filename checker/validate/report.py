@@ -1,13 +1,218 @@
-"""What validation answers: accepted, rejected or unknown, with all that this rests on."""
+"""Reports of validation: how much of a trace was judged (`Extent`), which lines could not be read, and the verdict.
+
+An *obligation* is a publication and a subscription that it matches and that stood when it was made. It is judged where
+rule TRC-7 owes the delivery. Where it does not, or where the trace does not say enough, `Why` says so.
+"""
 
 from __future__ import annotations
 
+from bisect import insort
+from collections.abc import Callable, Mapping
+from enum import IntEnum
 from typing import Literal
 
-from attrs import Factory, field, frozen
+import msgspec
+from attrs import Factory, define, field, frozen
+from msgspec import Struct
 
+from routeproof.checker.validate.names import storable
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.traces import BadLine
+
+
+class Why(IntEnum):
+    """The reasons for which an obligation is not judged. If there are several, the report gives the greatest."""
+
+    CRASHED = 0
+    UNSETTLED = 1
+    WITHDRAWN = 2
+    IN_FLIGHT = 3
+    OUTSIDE = 4
+    UNADVERTISED = 5
+    UNANNOUNCED = 6
+    UNTIMED = 7
+    DOUBTFUL = 8
+    ALTERED = 9
+
+
+WORDS: Mapping[Why, str] = {
+    Why.CRASHED: "a broker crashed or restarted in its run before it had reached its last broker",
+    Why.UNSETTLED: "published before the subscription and the advertisement had reached every broker",
+    Why.WITHDRAWN: "withdrawn before the publication had reached its last broker",
+    Why.IN_FLIGHT: "a copy was still in flight when the trace ended",
+    Why.OUTSIDE: "its advertisement does not match the publication, which is the publisher's fault",
+    Why.UNADVERTISED: "its advertisement was not active when it was published, which is the publisher's fault",
+    Why.UNANNOUNCED: "published under an advertisement that no client made in this trace",
+    Why.UNTIMED: "the publication or the subscription has no credible time",
+    Why.DOUBTFUL: "messages without credible times may have been in flight",
+    Why.ALTERED: "the messages received over a link of its run are not the messages sent",
+}
+
+DAMAGED = (Why.CRASHED, Why.UNANNOUNCED, Why.UNTIMED, Why.DOUBTFUL, Why.ALTERED)
+"""The reasons that are a fault of the trace or of a broker: a delivery may be missing there without a rejection."""
+
+First = tuple[int, str, int, str, str]
+"""A publication: its time, its broker, its seq there, its id and its run."""
+
+
+class Open(Struct):
+    """Obligations that were not judged for one reason: how many, and the first of their publications."""
+
+    count: int
+    first: First
+
+    def add(self, other: Open) -> None:
+        self.count += other.count
+        self.first = min(self.first, other.first)
+
+
+COUNTS = ("steps", "links", "messages", "in_flight", "deliveries", "obligations", "owed", "lost", "doubled")
+
+
+class Extent(Struct):
+    """The amount that was judged. Adding the extents of parts gives the same sum in any order."""
+
+    steps: int = 0
+    links: int = 0
+    messages: int = 0
+    """Messages received, and compared with the messages sent."""
+    in_flight: int = 0
+    """Messages that were sent and not received when the trace ended."""
+    first_in_flight: tuple[str, str, str, int] | None = None
+    """First link with messages in flight: its run, from where, to where, and the seq of the first message."""
+    deliveries: int = 0
+    obligations: int = 0
+    """Pairs of a publication and an active subscription that matches it."""
+    owed: int = 0
+    """Obligations that were judged."""
+    lost: int = 0
+    doubled: int = 0
+    open: dict[int, Open] = msgspec.field(default_factory=dict)
+    damages: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """Faults of times, links and brokers, one by one: the run, and words."""
+    runs: int = 1
+    """How many runs there are; where there are several, remarks name theirs."""
+
+    def add(self, other: Extent) -> None:
+        """Adds the extent of another part."""
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        firsts = [each.first_in_flight for each in (self, other) if each.first_in_flight is not None]
+        self.first_in_flight = min(firsts, default=None)
+        for why, each in other.open.items():
+            self.leave(Why(why), each.count, each.first)
+        self.damages += other.damages
+
+    def leave(self, why: Why, count: int, first: First) -> None:
+        """Counts obligations that are not judged."""
+        known = self.open.get(int(why))
+        if known is None:
+            self.open[int(why)] = Open(count, first)
+        else:
+            known.add(Open(count, first))
+
+    @property
+    def judged(self) -> str:
+        """Summary of what was judged, in one line."""
+        found = []
+        if self.steps:
+            found.append(_many(self.steps, "step"))
+        if self.links:
+            found.append(f"{_many(self.messages, 'message')} over {_many(self.links, 'one-way link')}")
+        if self.deliveries:
+            found.append(_many(self.deliveries, "delivery", "deliveries"))
+        if self.obligations:
+            found.append(f"{self.owed:,} of {_many(self.obligations, 'obligation')}")
+        else:
+            found.append("no obligation")
+        return f"judged: {', '.join(found)}"
+
+    def as_json(self) -> dict[str, object]:
+        """Returns the counts of what was judged, and by reason the obligations that were not."""
+        found: dict[str, object] = {name: getattr(self, name) for name in COUNTS}
+        return found | {"not_judged": {why.name.lower(): self.open[why].count for why in Why if why in self.open}}
+
+    def remarks(self) -> list[str]:
+        """Remarks on what was not judged and why, and what clients lost."""
+        found = [self._open_line(why) for why in sorted(map(Why, self.open)) if why not in DAMAGED]
+        if self.in_flight and self.first_in_flight is not None:
+            run, near, far, seq = self.first_in_flight
+            verb = "was" if self.in_flight == 1 else "were"
+            found.append(
+                f"{_many(self.in_flight, 'message')} {verb} in flight when the trace ended; "
+                f"the first: from {near} to {far}, sent at seq {seq}{self._in_run(run)}"
+            )
+        if self.lost:
+            found.append(f"{_many(self.lost, 'delivery', 'deliveries')} lost in all")
+        if self.doubled:
+            found.append(f"{_many(self.doubled, 'delivery', 'deliveries')} doubled in all")
+        return found
+
+    def unjudged(self) -> list[str]:
+        """Remarks on what could not be judged because the trace is damaged."""
+        return [self._open_line(why) for why in sorted(map(Why, self.open)) if why in DAMAGED]
+
+    def _open_line(self, why: Why) -> str:
+        each = self.open[int(why)]
+        _, broker, seq, id, run = each.first
+        first = f"publication {id}, published at {broker}, seq {seq}{self._in_run(run)}"
+        return f"{_many(each.count, 'obligation')} not judged: {WORDS[why]}; the first: {first}"
+
+    def damaged(self) -> list[str]:
+        """Faults of times, links and brokers, one by one."""
+        return [f"run {run}: {said}" if self.runs > 1 else said for run, said in self.damages]
+
+    def _in_run(self, run: str) -> str:
+        return f", in run {run}" if self.runs > 1 else ""
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+# -- lines that could not be read --------------------------------------------------------------------------------------
+
+KEPT = 20
+"""Number of lines that are shown."""
+
+
+@define
+class BadLines:
+    """Lines that could not be read. Adding those of several parts gives the same in any order."""
+
+    count: int = 0
+    first: list[BadLine] = field(factory=list)
+    """By number."""
+
+    def add(self, line: BadLine) -> None:
+        self.count += 1
+        self._keep(line)
+
+    def merge(self, other: BadLines) -> None:
+        self.count += other.count
+        for line in other.first:
+            self._keep(line)
+
+    def renumbered(self, number_of: Callable[[int], int]) -> BadLines:
+        """With other numbers, in the same order."""
+        return BadLines(self.count, [BadLine(number_of(line.number), line.reason) for line in self.first])
+
+    @property
+    def first_number(self) -> int:
+        """0 if there is none, and for unreadable rows whose lines are unknown."""
+        return self.first[0].number if self.first else 0
+
+    def _keep(self, line: BadLine) -> None:
+        if len(self.first) < KEPT or _place(line) < _place(self.first[-1]):
+            insort(self.first, BadLine(line.number, storable(line.reason)), key=_place)
+            del self.first[KEPT:]
+
+
+def _place(line: BadLine) -> tuple[int, str]:
+    return line.number, line.reason
+
+
+# -- reports -----------------------------------------------------------------------------------------------------------
 
 Verdict = Literal["accepted", "rejected", "unknown"]
 
@@ -28,14 +233,17 @@ class Report:
     """The first of the lines that could not be read."""
     doubtful: tuple[Rejection, ...] = ()
     unjudged: tuple[str, ...] = Factory(tuple)
-    """What could not be judged because the trace does not observe it."""
+    """Parts that could not be judged because the trace does not observe them, or because it is damaged."""
+    extent: Extent = Factory(Extent)
+    """How much was judged."""
     trace: str = field(default="", eq=False)
     seconds: float = field(default=0.0, eq=False)
 
     @property
     def remarks(self) -> list[str]:
-        """What a protocol has to say beside, for people."""
-        return []
+        """Remarks: what was not judged and why; what was in flight at the end; odd times; and what a protocol adds."""
+        more = [] if self.level == "observable" else self.extent.unjudged()
+        return [*self.extent.damaged(), *more, *self.extent.remarks()]
 
     @property
     def verdict(self) -> Verdict:

@@ -1,25 +1,23 @@
-"""What a trace's header fixes for the judgement of its events: overlay, protocol, level, and what is observed.
+"""Settings that a trace's header fixes for its judgement: overlay, protocol, level, and what is observed.
 
-`Setting.of` makes it from a header. Whatever judges a part of a trace, wherever it runs, starts from one.
+`Setting.of` makes one from a header. The judge of any part of a trace, wherever it runs, starts from one.
 """
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, cast
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from routeproof.checker.errors import UsageError, unknown
-from routeproof.checker.validate.pruning.judge import JudgingPruning
-from routeproof.model.filters.wording import shown
-from routeproof.model.overlay import Node, Overlay, OverlayError
-from routeproof.model.protocol import Protocol
-from routeproof.model.protocols import POLICIES_OF, PROTOCOLS
-from routeproof.model.pruning import Pruning
-from routeproof.model.pruning_parameters import PruningParameters
-from routeproof.model.pruning_table import read_readings
-from routeproof.model.reading import InstanceError, Place
+from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.model.filters.interface import shown
+from routeproof.model.overlay import Link, Node, Overlay, OverlayError
+from routeproof.model.protocols import DEFINITIONS
 from routeproof.traces import Header
+
+if TYPE_CHECKING:
+    from routeproof.checker.validate.judging import Judging
 
 Level = Literal["exact", "equivalent", "observable"]
 LEVELS: dict[Level, str] = {
@@ -29,7 +27,7 @@ LEVELS: dict[Level, str] = {
 }
 
 EVERYTHING = ("client", "receive", "send", "deliver")
-"""What a trace is taken to observe when its header does not say."""
+"""Kinds of events that a trace is taken to observe if its header does not say."""
 
 
 LONGEST = 1 << 60
@@ -46,27 +44,36 @@ class Setting:
     overlay: Overlay
     node: dict[str, Node]
     names: tuple[str, ...]
-    protocol: Protocol
     observes: frozenset[str]
     ranks: dict[str, int]
     dialect: str = "strict"
     shared_clock: bool = False
     """Do the brokers' times come from one clock?"""
+    protocol_name: str = "routing"
+    protocol: object = None
+    """The protocol's handler, or what one is made of, where its judging has one."""
+    channels: tuple[Link, ...] = ()
+    """The channels between nodes, where there are other nodes than brokers; else they are the overlay's links."""
     settles: int | None = None
     """Nanoseconds after which, the header promises, an announcement is known everywhere."""
     _neighbours: dict[str, dict[str, Node]] = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        near = {name: {self.names[n - 1]: n for n in self.overlay.neighbours(node)} for name, node in self.node.items()}
+        near = {name: {self.names[n - 1]: n for n in self._neighbours_of(node)} for name, node in self.node.items()}
         object.__setattr__(self, "_neighbours", near)
+
+    def _neighbours_of(self, node: Node) -> Iterable[Node]:
+        if not self.channels:
+            return self.overlay.neighbours(node)
+        return [far for near, far in self.channels if near == node]
 
     @classmethod
     def of(cls, header: Header, level: Level, protocol: str | None = None) -> Setting:
         """The setting of a trace; a header that names what does not exist is refused."""
         named = protocol or header.protocol
-        if named not in PROTOCOLS:
-            raise unknown("protocol", named, PROTOCOLS)
-        policies = POLICIES_OF[named]
+        if named not in DEFINITIONS:
+            raise unknown("protocol", named, DEFINITIONS)
+        policies = DEFINITIONS[named].policies
         if header.policy not in policies:
             found = f"the policy '{header.policy}'" if header.policy else "no policy"
             raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}")
@@ -77,25 +84,28 @@ class Setting:
         except OverlayError as error:
             raise UsageError(f"the header's overlay: {error} (brokers numbered by name)") from None
         observes = frozenset(header.observes) or frozenset(EVERYTHING)
-        made = _protocol(named, overlay, header)
-        return cls(
+        made = cls(
             header.run,
             level,
             header.policy,
             overlay,
             node,
             names,
-            made,
             observes,
             _ranks(header),
             header.dialect,
             _clock(header) == "shared",
-            _settles(header),
+            named,
+            settles=_settles(header),
         )
+        return made.judging.complete(made, header)
 
     @property
-    def prunes(self) -> bool:
-        return isinstance(self.protocol, Pruning)
+    def judging(self) -> Judging:
+        """How brokers of the protocol are judged."""
+        from routeproof.checker.validate.judging import judging_of  # which rests on settings
+
+        return judging_of(self.protocol_name)
 
     @property
     def replays(self) -> bool:
@@ -105,7 +115,7 @@ class Setting:
     @property
     def matches(self) -> bool:
         """Will it be asked who matches a publication, by subscriptions alone?"""
-        return self.replays and not self.prunes
+        return self.replays and self.judging.is_core
 
     @property
     def pairs(self) -> bool:
@@ -119,19 +129,6 @@ class Setting:
     def name_of(self, node: Node) -> str:
         """A broker's name in the trace."""
         return self.names[node - 1]
-
-
-def _protocol(named: str, overlay: Overlay, header: Header) -> Protocol:
-    """With the readings that the header gives or, of a counterexample, its instance."""
-    if named != Pruning.name:
-        return PROTOCOLS[named](overlay, header.policy)
-    instance = header.more.get("instance")
-    given = header.more.get("pruning", instance.get("pruning", {}) if isinstance(instance, dict) else {})
-    try:
-        readings = read_readings(Place("the header", "pruning", given), (header.policy,))
-    except InstanceError as error:
-        raise UsageError(str(error)) from None
-    return JudgingPruning(overlay, header.policy, evolve(PruningParameters.of(header.policy), **dict(readings)))
 
 
 def _ranks(header: Header) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Lists of bytes by key, in one temporary file: what is set aside while a trace is read, and asked for at its end."""
+"""Lists of bytes by key, in one temporary file: written while a trace is read, and read back at its end."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Store:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the store
         self._last: dict[Key, int] = {}
+        self._under: dict[Key, list[Key]] = {}
         self._end = HEAD.size  # so that no block begins at 0
         self._is_at_end = False
 
@@ -33,6 +34,8 @@ class Store:
             self._is_at_end = True
         self._file.write(HEAD.pack(self._last.get(key, 0), len(block)))
         self._file.write(block)
+        if key not in self._last:
+            self._under.setdefault(key[:2], []).append(key)
         self._last[key] = self._end
         self._end += HEAD.size + len(block)
 
@@ -47,15 +50,19 @@ class Store:
             yield self._file.read(size)
 
     def _head(self, at: int) -> tuple[int, int]:
-        """Of the block that begins there: what comes next in the file is the block."""
+        """Head of the block that begins there; the block itself comes next in the file."""
         self._is_at_end = False
         self._file.seek(at)
         before, size = HEAD.unpack(self._file.read(HEAD.size))
         return before, size
 
     def stored(self) -> list[Key]:
-        """The keys under which something was put, in order."""
+        """All keys under which something was put, in order."""
         return sorted(self._last)
+
+    def under(self, run: str, kind: str) -> list[Key]:
+        """The keys of one run and kind, in order. It takes no longer where there are many other runs."""
+        return sorted(self._under.get((run, kind), ()))
 
     def __enter__(self) -> Store:
         return self

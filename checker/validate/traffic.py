@@ -1,23 +1,196 @@
-"""What was on the way when: by when an announcement was known, and a publication had come wherever it goes."""
+"""Traffic on the links of a run: when none was in flight, and by when an announcement was known everywhere.
+
+`Busy` is the union of the spans of messages, for clocks that brokers share. Time is cut into slots, about four million
+from the first event to the last, so that what is kept is bounded and does not depend on the order in which spans come.
+A quiet moment shorter than a slot is overlooked: then less is owed than could be, never more.
+"""
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from routeproof.checker.validate.clients import Published
-from routeproof.checker.validate.quiet import Busy
+import numpy as np
+from attrs import evolve, frozen
+
+from routeproof.checker.validate.broker.canonical import OF
+from routeproof.checker.validate.broker.findings import KeptRecord, PartResult
+from routeproof.checker.validate.clients.rows import Published
+from routeproof.checker.validate.clock import Doubts
+from routeproof.checker.validate.links import LATEST, Comparison, Spans
+from routeproof.checker.validate.report import Extent, Why
+from routeproof.checker.validate.setting import Setting
+
+SLOTS = 1 << 22
+BATCH = 1 << 14
+"""Spans that wait to be merged; or a quarter of what there is, which takes as much again while it is merged."""
+
+
+def slot_width(earliest: int, latest: int, messages: int = SLOTS + 1) -> int:
+    """Returns the width of a slot in nanoseconds, a power of two. So few messages as there are slots need no slots: one
+    time that is far from all others widens nothing."""
+    if messages <= SLOTS:
+        return 1
+    return 1 << max(0, (max(0, latest - earliest) // SLOTS).bit_length())
+
+
+class Busy:
+    """The union of spans, in slots; both ends of a span belong to it."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._begins: Any = np.empty(0, np.int64)
+        self._ends: Any = np.empty(0, np.int64)
+        self._waiting: list[tuple[Any, Any]] = []
+        self._count = 0
+
+    def add(self, begins: Any, ends: Any) -> None:
+        """Spans in nanoseconds."""
+        self.add_slots(begins // self.width, ends // self.width)
+
+    def add_slots(self, begins: Any, ends: Any) -> None:
+        if len(begins):
+            self._waiting.append((begins, ends))
+            self._count += len(begins)
+            if self._count >= max(BATCH, len(self._begins) >> 2):
+                self._merge()
+
+    def spans(self) -> tuple[Any, Any]:
+        """Pairwise disjoint, and sorted."""
+        self._merge()
+        return self._begins, self._ends
+
+    def over(self, time: int) -> int:
+        """The last nanosecond of the slot in which what goes on now is over; the time itself where nothing goes on."""
+        slot = time // self.width
+        self._merge()
+        at = int(np.searchsorted(self._begins, slot, "right")) - 1
+        if at < 0 or self._ends[at] < slot:
+            return time
+        return (int(self._ends[at]) + 1) * self.width - 1
+
+    def over_many(self, times: Any) -> Any:
+        """Vectorised `over` for many times."""
+        self._merge()
+        if not len(self._begins):
+            return times
+        slots = times // self.width
+        at = np.searchsorted(self._begins, slots, "right") - 1
+        ends = self._ends[at]
+        return np.where((at < 0) | (ends < slots), times, (ends + 1) * self.width - 1)
+
+    def _merge(self) -> None:
+        if not self._waiting:
+            return
+        begins = np.concatenate([self._begins, *(b for b, _ in self._waiting)])
+        ends = np.concatenate([self._ends, *(e for _, e in self._waiting)])
+        self._waiting, self._count = [], 0
+        order = np.argsort(begins, kind="stable")
+        begins, ends = begins[order], np.maximum.accumulate(ends[order])
+        first = np.ones(len(begins), bool)
+        first[1:] = begins[1:] > ends[:-1]
+        (starts,) = np.nonzero(first)
+        self._begins = begins[starts]
+        self._ends = ends[np.append(starts[1:] - 1, len(ends) - 1)]
+
+
+def union(width: int, parts: Iterable[tuple[Any, Any]]) -> Busy:
+    """Union of spans that are in slots already."""
+    busy = Busy(width)
+    for begins, ends in parts:
+        busy.add_slots(begins, ends)
+    return busy
+
+
+# -- traffic -----------------------------------------------------------------------------------------------------------
+
+
+class OnTheWay:
+    """When links of a run were busy, in slots of this width. `left`: publications that were never received, by digest;
+    `kept`: those that a broker held back at the end, by id."""
+
+    def __init__(self, width: int) -> None:
+        self.control, self.publications = Busy(width), Busy(width)
+        self.left, self.kept = set[int](), set[str]()
+
+    def add(self, spans: Spans) -> None:
+        """Takes all spans."""
+        self._add(spans, spans.is_control, self.control)
+        self._add(spans, ~spans.is_control, self.publications)
+
+    def add_sure(self, spans: Spans) -> None:
+        """Takes the spans whose times are believed."""
+        self._add(spans, spans.is_control & spans.is_sure, self.control)
+        self._add(spans, ~spans.is_control & spans.is_sure, self.publications)
+
+    def add_kept(self, kept: Iterable[KeptRecord]) -> None:
+        """Takes what brokers held back: it was on its way, and at the end perhaps still is."""
+        for each in kept:
+            self.kept.update(each.ids)
+            for begin, end, is_control in each.spans:
+                busy = self.control if is_control else self.publications
+                busy.add(np.array([max(0, begin)]), np.array([LATEST if end < 0 else end]))
+
+    def _add(self, spans: Spans, chosen: Any, busy: Busy) -> None:
+        busy.add(spans.begins[chosen], spans.ends[chosen])
+
+
+def width_and_latest(found: Sequence[PartResult], doubts: Iterable[Doubts]) -> tuple[int, int]:
+    """Returns the width of a slot and the last time of a run, as far as times are believed."""
+    times = [t for each in doubts for t in (each.earliest, each.latest) if t >= 0]
+    events = sum(each.events for each in found)
+    return slot_width(min(times, default=0), max(times, default=0), events // 2), max(times, default=0)
+
+
+def count_link(extent: Extent, run: str, link: tuple[str, str], comparison: Comparison) -> None:
+    """Adds what came of a link of a run to what was judged."""
+    left = (run, *link, comparison.first_left) if comparison.left else None
+    extent.add(Extent(links=1, messages=comparison.compared, in_flight=comparison.left, first_in_flight=left))
+    if said := comparison.remark(*link):
+        extent.damages.append((run, said))
+
+
+def traffic_of(
+    setting: Setting, latest: int, ways: OnTheWay, sure: OnTheWay | None, hindrance: Why | None, unharmed_until: int
+) -> Traffic:
+    """`sure`: as far as times are believed; None where all are. `hindrance`: why what is owed is not judged from
+    `unharmed_until` on."""
+    left, until = frozenset(ways.left), unharmed_until if sure is None else -1
+    surely = None if sure is None else _traffic(setting, latest, sure, left, None)
+    return evolve(_traffic(setting, latest, ways, left, surely), hindrance=hindrance, unharmed_until=until)
+
+
+def _traffic(setting: Setting, latest: int, ways: OnTheWay, left: frozenset[int], sure: Traffic | None) -> Traffic:
+    pairs = setting.pairs
+    return Traffic(
+        ways.control if pairs else None,
+        ways.publications if pairs else None,
+        setting.settles,
+        latest,
+        left,
+        sure,
+        frozenset(ways.kept),
+    )
 
 
 @frozen
 class Traffic:
-    """When was what on the way? `settles` is the header's promise; `control` and `publications`: what links showed."""
+    """When was what on the way? `settles` is the header's promise; `control` and `publications`: what links showed.
+    `sure`: the same as far as times are believed; None where all are."""
 
     control: Busy | None = None
     publications: Busy | None = None
     settles: int | None = None
     latest: int = 0
     on_the_way: frozenset[int] = frozenset()
-    """Publications that were never received: nobody knows where they would have come."""
+    """Publications that were never received: their destinations are unknown."""
+    sure: Traffic | None = None
+    kept: frozenset[str] = frozenset()
+    """Publications that a broker held back when the trace ended, by id."""
+    hindrance: Why | None = None
+    """Why what is owed in this run is counted only, and not judged."""
+    unharmed_until: int = -1
+    """A publication that had come wherever it goes before this is judged in spite of a hindrance."""
 
     @property
     def is_known(self) -> bool:
@@ -31,13 +204,23 @@ class Traffic:
         """After this, what was published at `time` has come wherever it goes."""
         return self._least(time, self.publications)
 
+    def drained_by_many(self, times: Any) -> Any:
+        """Vectorised `drained_by` for many publications."""
+        seen = None if self.publications is None else self.publications.over_many(times)
+        if self.settles is None:
+            return seen
+        said = times + self.settles
+        return said if seen is None else np.minimum(seen, said)
+
     def _least(self, time: int, busy: Busy | None) -> int:
         seen = None if busy is None else busy.over(time)
         said = None if self.settles is None else time + self.settles
         return min(each for each in (seen, said) if each is not None)
 
     def is_on_the_way(self, publication: Published) -> bool:
-        """When the trace ended."""
+        """True if it was still on a link, or held back by a broker, when the trace ended."""
+        if publication.id in self.kept:
+            return True
         if self.control is not None:
-            return publication.digest in self.on_the_way
-        return publication.at.time + (self.settles or 0) >= self.latest
+            return publication.digest & ~OF in self.on_the_way
+        return publication.until + (self.settles or 0) >= self.latest

@@ -1,27 +1,30 @@
-"""Messages as they travel: JSON objects with the words of traces (`docs/traces.md`), and whole filters in withdrawals.
+"""The wire format of messages: the JSON of traces (`docs/reference/trace-format.md`), with filters in withdrawals.
 
-Ranks do not travel: whoever is told an id knows its text and nothing else, so brokers on the wire order ids by text.
+A message carries the text of an id and not its rank, so brokers on TCP order ids by their text.
+
+A `Greeting` is the first frame of each side: the connecting side names its run and itself.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TypeGuard
+from hmac import compare_digest
+from typing import Any
 
-from attrs import frozen
+from attrs import Factory, frozen
 
-from routeproof.impl.tcp.frames import Refusal
+from routeproof.impl.tcp.frames import Body, Refusal
+from routeproof.model.codec import Row, from_row, to_row
+from routeproof.model.fields import Entity
 from routeproof.model.filters import Dialect, Filter, FilterError
-from routeproof.model.filters.wording import shown
+from routeproof.model.filters.interface import shown
 from routeproof.model.messages import (
+    CORE,
     Advertise,
     Advertisement,
-    Cut,
-    Deliver,
+    Header,
     Message,
-    PackedSubscribe,
-    PackedUnsubscribe,
     Publication,
     Publish,
     Subscribe,
@@ -29,14 +32,13 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-
-Row = Mapping[str, object]
+from routeproof.model.overlay import LOCAL, Node
 
 NO_RANK = 0
-"""Of everything that came over a wire: what is left of the order of ids is that of their text."""
+"""Rank of everything that came over a wire: ids are ordered by their text there."""
 
-MOST_HOPS = 1 << 31
-"""The largest distance or count."""
+MOST = 1 << 31
+"""The largest whole number in a field of a protocol's own, and below 0 the smallest."""
 
 ID_LENGTH = 200
 """Characters in an id. In a trace it also stands behind `client-`, and names there have 256."""
@@ -44,91 +46,101 @@ ID_LENGTH = 200
 
 @frozen
 class Delivery:
-    """What a client is told."""
+    """A delivery, as a client receives it."""
 
     publication: str
     subscription: str
 
 
 def encode(message: Message) -> bytes:
-    """JSON in ASCII: half a character in an id is escaped, as everything beyond ASCII is."""
-    return json.dumps(_row(message), separators=(",", ":"), allow_nan=False).encode("ascii")
+    """JSON in ASCII: half a character in an id is escaped, as everything beyond ASCII is.
 
-
-def _row(message: Message) -> dict[str, object]:
-    match message:
-        case Advertise(item):
-            return {"kind": "advertise", **_item(item)}
-        case Unadvertise(item):
-            return {"kind": "unadvertise", **_item(item)}
-        case Subscribe(item):
-            return {"kind": "subscribe", **_item(item)}
-        case Unsubscribe(item, cuts):
-            return {"kind": "unsubscribe", **_item(item), **({} if cuts is None else {"cuts": list(map(_cut, cuts))})}
-        case PackedSubscribe(many):
-            return {"kind": "subscribe-many", "items": [_item(each) for each in many]}
-        case PackedUnsubscribe(many):
-            return {"kind": "unsubscribe-many", "items": [_item(each) for each in many]}
-        case Publish(publication, distance, count):
-            header = {"distance": distance, "count": count}
-            return {**_publication(publication), **{key: min(n, MOST_HOPS) for key, n in header.items() if n}}
-        case Deliver(publication, subscription):
-            return {**_publication(publication), "to": subscription.id}
-
-
-def _cut(cut: Cut) -> list[object]:
-    """No neighbour is sent what it would refuse, whatever another one has sent."""
-    return [cut.advertisement, [None if d is None else max(d, -MOST_HOPS) for d in cut.distances]]
-
-
-def _item(item: Advertisement | Subscription) -> dict[str, object]:
-    return {"id": item.id, "filter": item.filter.to_json()}
-
-
-def _publication(p: Publication) -> dict[str, object]:
-    event: dict[str, object] = {"event": p.event} if isinstance(p.event, int) else {"attributes": p.event.to_json()}
-    return {"kind": "publish", "id": p.id, "of": p.of, **event}
+    No neighbour is sent a number that it would refuse, whatever another neighbour has sent.
+    """
+    row = to_row(message, whole=True, bounded=lambda number: max(-MOST, min(number, MOST)))
+    return json.dumps(row, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+BY_CLIENTS = (Advertise, Unadvertise, Subscribe, Unsubscribe, Publish)
+"""Kinds of messages that a client may send."""
+
+
+@frozen
+class Field:
+    """A protocol's own field: the expected value, in words, and a test of it."""
+
+    expected: str
+    fits: Callable[[Any], bool]
+
+
+@frozen
+class Wire:
+    """The messages that brokers of a protocol exchange, with the headers and the limits that the protocol adds."""
+
+    messages: tuple[type[Message], ...] = CORE
+    headers: Mapping[type[Message], type[Header]] = Factory(dict)
+    own: Mapping[str, Field] = Factory(dict)
+    operations: tuple[type[Message], ...] = ()
+    """Kinds that a client may send in addition to those of `BY_CLIENTS`."""
+
+
 @frozen
 class Codec:
-    """Reads what was sent, by the language of filters that all brokers of a run speak.
-
-    `thresholds`: how many distances a cut has, where brokers prune; 0 where they do not.
-    """
+    """Reads what was sent, by the language of filters that all brokers of a run speak."""
 
     dialect: Dialect
-    thresholds: int = 0
+    wire: Wire = Wire()
 
     def from_neighbour(self, raw: object) -> Message:
-        return self._read(raw, _FROM_PRUNING_NEIGHBOURS if self.thresholds else _FROM_NEIGHBOURS)
+        return self._read(raw, self.wire.messages, self.wire.headers)
 
     def from_client(self, raw: object) -> Message:
-        return self._read(raw, _FROM_CLIENTS)
+        return self._read(raw, (*BY_CLIENTS, *self.wire.operations), {})
 
-    def _read(self, raw: object, kinds: Mapping[str, _Reader]) -> Message:
+    def _read(
+        self, raw: object, messages: tuple[type[Message], ...], headers: Mapping[type[Message], type[Header]]
+    ) -> Message:
         row = _table(raw)
+        kinds = {each.kind: each for each in messages}
         kind = row.get("kind")
-        reader = kinds.get(kind) if isinstance(kind, str) else None
-        if reader is None:
+        found = kinds.get(kind) if isinstance(kind, str) else None
+        if found is None:
             raise Refusal(f"a message of the kind {shown(kind)}; expected one of {', '.join(kinds)}")
-        return reader(self, row)
+        message = from_row(row, found, headers.get(found), self)
+        for key, own in self.wire.own.items():
+            holder: object = message if hasattr(message, key) else getattr(message, "header", None)
+            if hasattr(holder, key) and not own.fits(getattr(holder, key)):
+                raise self.refuse(key, row.get(key), own.expected)
+        return message
 
-    def _advertisement(self, row: Row) -> Advertisement:
+    # -- what `from_row` asks ------------------------------------------------------------------------------------------
+
+    def advertisement(self, row: object) -> Advertisement:
+        row = _table(row)
         return Advertisement(NO_RANK, text(row, "id"), self._filter(row))
 
-    def _subscription(self, raw: object) -> Subscription:
-        row = _table(raw)
+    def subscription(self, row: object) -> Subscription:
+        row = _table(row)
         return Subscription(NO_RANK, text(row, "id"), self._filter(row))
 
-    def _many(self, row: Row) -> tuple[Subscription, ...]:
-        items = row.get("items")
-        if not isinstance(items, list) or not items:
-            raise Refusal(f'"items": found {shown(items)}; expected a list of subscriptions')
-        return tuple(self._subscription(each) for each in items)
+    def publication(self, row: object) -> Publication:
+        row = _table(row)
+        try:
+            event = self.dialect.event(row["event"] if "event" in row else row.get("attributes"))
+        except FilterError as error:
+            raise Refusal(str(error)) from None
+        return Publication(NO_RANK, text(row, "id"), text(row, "of"), event)
+
+    def find(self, kind: type[Entity], id: str) -> Entity | None:
+        """Nothing: who reads a single message knows no ids."""
+        return None
+
+    def refuse(self, key: str, raw: object, expected: str) -> Exception:
+        own = self.wire.own.get(key)
+        return Refusal(f'"{key}": found {shown(raw)}; expected {expected if own is None else own.expected}')
 
     def _filter(self, row: Row) -> Filter:
         try:
@@ -136,68 +148,14 @@ class Codec:
         except FilterError as error:
             raise Refusal(str(error)) from None
 
-    def _publication(self, row: Row) -> Publication:
-        try:
-            event = self.dialect.event(row["event"] if "event" in row else row.get("attributes"))
-        except FilterError as error:
-            raise Refusal(str(error)) from None
-        return Publication(NO_RANK, text(row, "id"), text(row, "of"), event)
-
-    def _cuts(self, row: Row) -> tuple[Cut, ...] | None:
-        if "cuts" not in row:
-            return None
-        raw = row["cuts"]
-        if not isinstance(raw, list):
-            raise Refusal(f'"cuts": found {shown(raw)}; expected a list')
-        return tuple(self._cut(each) for each in raw)
-
-    def _cut(self, raw: object) -> Cut:
-        match raw:
-            case [str(advertisement), list(distances)] if len(distances) == self.thresholds and all(
-                each is None or _is_number(each, -MOST_HOPS) for each in distances
-            ):
-                return Cut(text({"cuts": advertisement}, "cuts"), tuple(distances))
-        raise Refusal(f'"cuts": found {shown(raw)}; expected an advertisement and {self.thresholds} distances')
-
-
-def _number(row: Row, key: str) -> int:
-    """0 where it is left out."""
-    value = row.get(key, 0)
-    if not _is_number(value, 0):
-        raise Refusal(f'"{key}": found {shown(value)}; expected a whole number from 0 to {MOST_HOPS}')
-    return value
-
-
-def _is_number(value: object, least: int) -> TypeGuard[int]:
-    return type(value) is int and least <= value <= MOST_HOPS
-
-
-_Reader = Callable[[Codec, Row], Message]
-
-_FROM_CLIENTS: Mapping[str, _Reader] = {
-    "advertise": lambda codec, row: Advertise(codec._advertisement(row)),
-    "unadvertise": lambda codec, row: Unadvertise(codec._advertisement(row)),
-    "subscribe": lambda codec, row: Subscribe(codec._subscription(row)),
-    "unsubscribe": lambda codec, row: Unsubscribe(codec._subscription(row)),
-    "publish": lambda codec, row: Publish(codec._publication(row)),
-}
-_FROM_NEIGHBOURS: Mapping[str, _Reader] = {
-    **_FROM_CLIENTS,
-    "subscribe-many": lambda codec, row: PackedSubscribe(codec._many(row)),
-    "unsubscribe-many": lambda codec, row: PackedUnsubscribe(codec._many(row)),
-}
-_FROM_PRUNING_NEIGHBOURS: Mapping[str, _Reader] = {
-    **_FROM_CLIENTS,
-    "unsubscribe": lambda codec, row: Unsubscribe(codec._subscription(row), codec._cuts(row)),
-    "publish": lambda codec, row: Publish(codec._publication(row), _number(row, "distance"), _number(row, "count")),
-}
-
 
 def delivery(raw: object) -> Delivery:
-    """What a broker tells a client."""
+    """Reads a broker's message to a client."""
     row = _table(raw)
     if row.get("kind") != "publish":
-        raise Refusal(f"a message of the kind {shown(row.get('kind'))}; expected publish: a client is told no other")
+        raise Refusal(
+            f"a message of the kind {shown(row.get('kind'))}; expected publish, the only kind that a client receives"
+        )
     return Delivery(text(row, "id"), text(row, "to"))
 
 
@@ -213,3 +171,50 @@ def text(row: Row, key: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= ID_LENGTH:
         raise Refusal(f'"{key}": found {shown(value)}; expected a string of 1 to {ID_LENGTH} characters')
     return value
+
+
+VERSION = 1
+
+
+@frozen
+class Greeting:
+    """`node` is the broker that speaks, or LOCAL: then it is a client, and `client` its name for this session."""
+
+    to: Node
+    node: Node = LOCAL
+    client: str = ""
+
+
+def hello(token: str, greeting: Greeting) -> Body:
+    who: Body = {"node": greeting.node} if greeting.node != LOCAL else {"client": greeting.client}
+    return {"hello": VERSION, "run": token, "to": greeting.to, **who}
+
+
+def read_hello(body: Body, token: str) -> Greeting:
+    """Reads a stranger's greeting; nothing but the version and the token is looked at before both are right."""
+    if "hello" not in body:
+        raise Refusal("no hello")
+    if type(body["hello"]) is not int or body["hello"] != VERSION:
+        raise Refusal(f"version {shown(body['hello'])} of the protocol; expected {VERSION}")
+    run = body.get("run")
+    if not isinstance(run, str) or not compare_digest(run.encode("utf-8", "replace"), token.encode("utf-8")):
+        raise Refusal("the token of another run, or none")
+    if "node" in body:
+        return Greeting(_node(body, "to"), _node(body, "node"))
+    return Greeting(_node(body, "to"), client=text(body, "client"))
+
+
+def welcome(node: Node) -> Body:
+    return {"welcome": VERSION, "node": node}
+
+
+def read_welcome(body: Body, node: Node) -> None:
+    if body != welcome(node):
+        raise Refusal(f"no welcome of b{node} in version {VERSION} of the protocol")
+
+
+def _node(body: Body, key: str) -> Node:
+    number = body.get(key)
+    if type(number) is not int or number < 1:
+        raise Refusal(f'"{key}": found {shown(number)}; expected the number of a broker')
+    return number

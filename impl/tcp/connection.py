@@ -9,7 +9,7 @@ from routeproof.impl.tcp.frames import GREETING_MOST, Body, FrameReader, Refusal
 
 
 class Owner(Protocol):
-    """Told what happens on a connection. A `Refusal` that `said` raises closes it."""
+    """Observer of a connection. A `Refusal` raised by `said` closes the connection."""
 
     def opened(self, connection: Connection) -> None: ...
     def said(self, connection: Connection, body: Body) -> None: ...
@@ -31,7 +31,7 @@ class Connection(asyncio.Protocol):
         self._reason = ""
         self._closed = False
         self.full = False
-        """More is buffered than the system takes; whoever writes on makes it longer."""
+        """True while more is buffered than the system takes; further writes make the buffer longer."""
         self.greeted = False
         self.other_end = "?"
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         address = transport.get_extra_info("peername")
         self.other_end = f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "?"
-        self._start_timer("said nothing of who it is for {:g} s")
+        self._start_timer("sent no greeting for {:g} s")
         self._owner.opened(self)
 
     def data_received(self, data: bytes) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import define, field
 
+from routeproof.impl.tcp.codec import Greeting, hello, read_welcome
 from routeproof.impl.tcp.connection import Connection
 from routeproof.impl.tcp.frames import Body, frame
-from routeproof.impl.tcp.greeting import Greeting, hello, read_welcome
 from routeproof.impl.tcp.peer import Peer
 
 FIRST_PAUSE = 0.02
@@ -59,7 +59,7 @@ class Dialer:
                 _, self._connection = await asyncio.get_running_loop().create_connection(
                     lambda: Connection(self, self.patience), *self.address
                 )
-        except OSError:  # nobody listens; TimeoutError is one too
+        except OSError:  # no process listens; TimeoutError is an OSError too
             return
         await asyncio.shield(self._connection.over)
         self._connection = None

@@ -1,9 +1,9 @@
 """The driver: what a workload's clients do, over real sockets, to brokers that run as processes.
 
-It is one client of each broker, and stands for all who are there. Operations are issued in the order of their virtual
-times, over all brokers, and as fast as the brokers take them: no more than `AHEAD` are under way. Where the workload
-itself waits for the brokers to settle (`SETTLES` of virtual time in which nobody speaks), so does the driver, until
-nothing is on its way anywhere. With a pace, operations are issued at their times, divided by it.
+It is one client of each broker, and represents all clients of that broker. Operations are issued in the order of their
+virtual times, over all brokers, and as fast as the brokers take them: no more than `AHEAD` are under way. Where the
+workload itself waits for the brokers to settle (`SETTLES` of virtual time without an operation), the driver waits until
+no message is in flight. With a pace, operations are issued at their times, divided by it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from typing import Protocol, cast
 
 from attrs import define, field
 
-from routeproof.impl.costs import SECOND
-from routeproof.impl.simulator import Operation
-from routeproof.impl.tcp.codec import Delivery, delivery, encode
+from routeproof.impl.simulation.costs import SECOND
+from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.tcp.codec import Delivery, Greeting, delivery, encode
 from routeproof.impl.tcp.dialer import Address, Dialer
-from routeproof.impl.tcp.frames import Body
-from routeproof.impl.tcp.greeting import Greeting
+from routeproof.impl.tcp.frames import Body, fits
 from routeproof.impl.tcp.link import Link
-from routeproof.impl.tcp.parts import fits
 from routeproof.impl.tcp.peer import IN_PARTS, Peer
 from routeproof.impl.tcp.processes import Route, directly
 from routeproof.impl.tcp.setting import Setting
@@ -42,7 +40,7 @@ LONGEST_PAUSE = 0.1
 
 
 class Brokers(Protocol):
-    """What a driver needs of them: `Processes`, or nodes that a test has in its own process."""
+    """The part of the brokers that a driver needs: `Processes`, or nodes that a test has in its own process."""
 
     @property
     def settings(self) -> Mapping[Node, Setting]: ...
@@ -60,7 +58,7 @@ class Driver:
     operations: Counter[type] = field(factory=Counter, init=False)
     """Issued, by kind of message."""
     delays: array[int] = field(factory=lambda: array("q"), init=False)
-    """Nanoseconds from issuing a publication to being told of it, for each delivery."""
+    """Nanoseconds from issuing a publication to its delivery, for each delivery."""
     delivered: int = field(default=0, init=False)
     _session: str = field(factory=lambda: f"driver-{token_hex(8)}", init=False)
     _peers: dict[Node, Peer[Delivery]] = field(factory=dict, init=False)
@@ -131,7 +129,7 @@ class Driver:
         peer.flush()
 
     def _hear(self, peer: Peer[Delivery]) -> None:
-        """What was delivered, and what was acknowledged."""
+        """Takes deliveries and acknowledgements."""
         now = monotonic_ns()
         while peer.link.queue:
             began = self._published.get(peer.link.queue.popleft().publication)

@@ -1,4 +1,4 @@
-"""One end of a reliable link: what is said over it arrives once and in order, whatever becomes of its connections.
+"""One end of a reliable link: messages arrive once and in order, whatever happens to its connections.
 
 No sockets here, only numbers. Each message that is sent has one, from 1 up. It is kept until the other end has
 acknowledged that number or a higher one, and an end acknowledges what it has *handled*; so at most `window` messages
@@ -13,8 +13,7 @@ from typing import Generic, TypeVar
 
 from attrs import define, field
 
-from routeproof.impl.tcp.frames import MOST, Refusal, framed
-from routeproof.impl.tcp.parts import in_frames
+from routeproof.impl.tcp.frames import MOST, Refusal, framed, in_frames
 
 T = TypeVar("T")
 
@@ -39,12 +38,12 @@ class Link(Generic[T]):
     repeated: int = 0
     """Messages that came again and were dropped."""
     _frames: deque[bytes] = field(factory=deque)
-    """Of each message, from the first that is not acknowledged: one or, where it is long, several."""
+    """Frames of each message, from the first that is not acknowledged: one or, for a long message, several."""
     _written: int = 0
     """The last that went over this connection."""
     _ever_written: int = 0
     _told: int = NEVER
-    """What was acknowledged to the other end over this connection."""
+    """Number that was last acknowledged to the other end over this connection."""
 
     # -- sending -------------------------------------------------------------------------------------------------------
 
@@ -75,7 +74,9 @@ class Link(Generic[T]):
         return b"".join(parts)
 
     def acknowledge(self, number: int) -> None:
-        """The other end has handled everything up to this. It may have been told more over an earlier connection."""
+        """Records that the other end has handled all messages up to a number. An earlier connection may have
+        acknowledged more.
+        """
         if not 0 <= number <= self._ever_written:
             raise Refusal(f"message {number} is acknowledged; {self._ever_written} were sent")
         while self.acknowledged < number:

@@ -1,6 +1,6 @@
 """The node: one broker, its links to its neighbours and to its clients, on one event loop.
 
-It handles one message at a time, and takes turns among those who said something. Reading never stops; that no queue
+It handles one message at a time, and takes turns among the peers with messages. Reading never stops; that no queue
 grows without bound is the windows' doing (`link`), and that nothing is handled whose outcome has no room:
 
     a message from a neighbour is handled while fewer than `high_water` messages wait for each *other* peer,
@@ -20,15 +20,13 @@ from functools import partial
 from time import monotonic, monotonic_ns
 from typing import cast
 
-from routeproof.impl.broker import Broker
-from routeproof.impl.brokers import make_broker
-from routeproof.impl.recording import Recorder, Trace
-from routeproof.impl.simulator import Simulator
-from routeproof.impl.tcp.codec import Codec, encode
+from routeproof.impl.simulation.metrics import Counters
+from routeproof.impl.simulation.recording import Recorder, Trace
+from routeproof.impl.simulation.simulator import Handler, Simulator
+from routeproof.impl.tcp.codec import Codec, Greeting, encode, read_hello, welcome
 from routeproof.impl.tcp.connection import Connection
 from routeproof.impl.tcp.dialer import Address, Dialer
 from routeproof.impl.tcp.frames import Body, Refusal, frame
-from routeproof.impl.tcp.greeting import Greeting, read_hello, welcome
 from routeproof.impl.tcp.link import Link
 from routeproof.impl.tcp.log import Log
 from routeproof.impl.tcp.peer import IN_PARTS, WHOLE, Peer
@@ -36,6 +34,7 @@ from routeproof.impl.tcp.setting import Setting
 from routeproof.model.filters import dialect
 from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.protocol import ProtocolError
 
 TURN = 64
 """Steps before sockets are looked at again."""
@@ -45,14 +44,14 @@ WATCH = 1.0
 
 
 class BrokerNode:
-    """`failed` is told of what it cannot go on after: nothing that a peer says is such a thing."""
+    """`failed` gets an error after which the node cannot continue; no message of a peer causes one."""
 
     def __init__(
         self, setting: Setting, trace: Trace, name: Callable[[Node], str], log: Log, failed: Callable[[Exception], None]
     ) -> None:
         self.setting = setting
-        parameters = setting.parameters
-        self.broker_core = make_broker(setting.node, setting.neighbours, setting.policy, parameters)
+        self.core = setting.make()
+        self.counters = Counters()
         self.now = 0
         self.steps = 0
         self.refused = 0
@@ -61,14 +60,14 @@ class BrokerNode:
         """Deliveries whose client is not there any more."""
         self.links = {n: self._peer(name(n), n) for n in setting.neighbours}
         self.clients: dict[str, Peer[Message]] = {}
-        self._codec = Codec(dialect(setting.dialect), 0 if parameters is None else len(parameters.thresholds))
+        self._codec = Codec(dialect(setting.dialect), setting.wire)
         self._recorder = Recorder(trace, name, setting.snapshots)
         self._log = log
         self._failed = failed
         self._turns: OrderedDict[Peer[Message], Node] = OrderedDict()
-        """Who has said what is not handled yet, in the order of turns."""
+        """Peers with unhandled messages, in the order of turns."""
         self._full: set[Peer[Message]] = set()
-        """Those for whom as many messages wait as may."""
+        """Peers for which as many messages wait as may."""
         self._unflushed: set[Peer[Message]] = set()
         self._homes: dict[str, Peer[Message]] = {}
         """The client that brought each subscription."""
@@ -103,7 +102,7 @@ class BrokerNode:
         return port
 
     def dial(self, addresses: Mapping[Node, Address]) -> None:
-        """Of two neighbours the one with the higher number connects."""
+        """Connects to the neighbours with a lower number; those with a higher one connect to this broker."""
         here = self.setting.node
         for node, address in addresses.items():
             peer = self.links[node]
@@ -119,7 +118,7 @@ class BrokerNode:
             self._dialers.append(asyncio.create_task(dialer.run()))
 
     def finish(self) -> None:
-        """What is still to come is of no interest, nor that others go."""
+        """Ignores from now on what is still to come, and that others go."""
         self._finished = True
 
     async def close(self) -> None:
@@ -142,7 +141,7 @@ class BrokerNode:
     def opened(self, connection: Connection) -> None:
         self._strangers.add(connection)
         if len(self._strangers) > self.setting.limits.strangers:
-            connection.close(f"{self.setting.limits.strangers} others have not said who they are")
+            connection.close(f"{self.setting.limits.strangers} other connections have not sent a greeting")
 
     def said(self, connection: Connection, body: Body) -> None:
         known = self._known.get(connection)
@@ -160,7 +159,7 @@ class BrokerNode:
         self._strangers.discard(connection)
         known = self._known.pop(connection, None)
         if known is None:
-            self._note_lost(connection.other_end, reason or "gone before it said who it is")
+            self._note_lost(connection.other_end, reason or "closed before its greeting")
         else:
             _, peer = known
             peer.detach(connection)
@@ -168,7 +167,7 @@ class BrokerNode:
 
     def _greet(self, connection: Connection, greeting: Greeting) -> None:
         if greeting.to != self.setting.node:
-            raise Refusal(f"looks for broker {greeting.to}; this is {self.setting.node}")
+            raise Refusal(f"looks for {self.setting.name(greeting.to)}; this is {self.setting.name(self.setting.node)}")
         peer = self._client(greeting.client) if greeting.node == LOCAL else self._neighbour(greeting.node)
         self._strangers.discard(connection)
         self._known[connection] = greeting.node, peer
@@ -178,9 +177,9 @@ class BrokerNode:
 
     def _neighbour(self, node: Node) -> Peer[Message]:
         if node not in self.links:
-            raise Refusal(f"says that it is broker {node}, which is no neighbour")
+            raise Refusal(f"says that it is {self.setting.name(node)}, which is no neighbour")
         if node < self.setting.node:
-            raise Refusal(f"says that it is broker {node}, which does not connect: the higher number does")
+            raise Refusal(f"says that it is {self.setting.name(node)}, which does not connect: the higher number does")
         return self.links[node]
 
     def _client(self, name: str) -> Peer[Message]:
@@ -192,19 +191,21 @@ class BrokerNode:
         return client
 
     def _note_lost(self, who: str, reason: str) -> None:
-        """That a peer went is no news: it comes again, or whoever runs the overlay sees that its process is gone."""
+        """Logs why a connection ended, if there is a reason. A peer that just went comes again, or the driver sees its
+        process gone.
+        """
         if reason and not self._finished:
             self.refused += 1
             self._log(f"closed the connection with {who}: {reason}")
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
-    def broker(self, node: Node) -> Broker:
-        """For whoever records."""
-        return self.broker_core
+    def broker(self, node: Node) -> Handler:
+        """The node's handler, which a recorder asks for its tables."""
+        return self.core
 
     def _stirred(self, node: Node, peer: Peer[Message]) -> None:
-        """It said something: a message, or that it has handled some."""
+        """Handles a frame of the peer: a message or an acknowledgement."""
         if peer.link.queue:
             self._turns.setdefault(peer, node)
         if peer.link.waiting < self.setting.limits.high_water:
@@ -253,8 +254,9 @@ class BrokerNode:
     def _step(self, sender: Node, peer: Peer[Message]) -> None:
         message = peer.link.queue.popleft()
         began = monotonic_ns()
-        sends = self.broker_core.receive(sender, message)
+        sends = self.core.receive(sender, message)
         self.now = monotonic_ns()
+        self.counters.step(message, sends)
         # A recorder asks who drives the brokers for the time and for a broker's tables, and for nothing else.
         self._recorder.handled(cast(Simulator, self), self.setting.node, sender, message, began, sends)
         if sender == LOCAL and isinstance(message, Subscribe):
@@ -268,8 +270,11 @@ class BrokerNode:
                 last, text = sent, encode(sent)
             if isinstance(sent, Deliver):
                 self._deliver(sent, text)
-            else:
+            elif to in self.links:
                 self._send(self.links[to], text)
+            else:
+                me, other = map(self.setting.name, (self.setting.node, to))
+                raise ProtocolError(f"{me} sends {sent.kind} to {other}, to which it has no channel")
         peer.link.handled += 1
         self._unflushed.add(peer)
         self.steps += 1

@@ -1,4 +1,4 @@
-"""A peer: the link to somebody, and the connection that it has at the moment, if it has one."""
+"""Peers: a link to a neighbour or client, with its current connection if there is one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Generic, TypeVar
 from attrs import define, field
 
 from routeproof.impl.tcp.connection import Connection
-from routeproof.impl.tcp.frames import Body, Refusal
+from routeproof.impl.tcp.frames import Body, Refusal, joined
 from routeproof.impl.tcp.link import Link
-from routeproof.impl.tcp.parts import joined
-from routeproof.model.filters.wording import shown
+from routeproof.model.filters.interface import shown
 
 T = TypeVar("T")
 
@@ -34,7 +33,7 @@ class Peer(Generic[T]):
     connections: int = field(default=0, init=False)
     """So far."""
     _parts: list[str] = field(factory=list, init=False)
-    """Of the message that comes next."""
+    """Parts of the message that comes next."""
 
     def attach(self, connection: Connection) -> None:
         """The newer connection is the one that lives: of the older one, this side may not know yet that it is dead."""
@@ -61,7 +60,7 @@ class Peer(Generic[T]):
                 raise Refusal(f"a frame with the keys {', '.join(map(shown, body))[:80]}; expected n and m, or ack")
 
     def _hear(self, said: Body) -> None:
-        """Of the message that comes next."""
+        """Takes a frame of the message that comes next."""
         match said:
             case {"m": raw} if not self._parts:
                 self.link.take(self.decode(raw))

@@ -1,14 +1,14 @@
-"""A node as a process of its own. Its standard input is a socket to whoever started it, and frames go both ways:
+"""A node as a process of its own. Its standard input is a socket to its parent, and frames go both ways:
 
-    told                                  answers
+    request                               answer
     a setting (`setting.py`)              {"port": 40123}
-    {"neighbours": {"1": [host, port]}}   nothing: it connects to them
-    {"counts": true}                      what it has sent, handled and delivered so far
+    {"neighbours": {"1": [host, port]}}   none: it connects to them
+    {"counts": true}                      the numbers of messages sent, handled and delivered so far
     {"finish": true}                      the same and more, when its trace is complete
-    {"quit": true}                        {"quitting": true}: the run has failed, what comes now is no news
+    {"quit": true}                        {"quitting": true}: the run has failed, later faults are its consequences
 
-Where the socket ends it stops, whatever it is doing: brokers do not outlive the run. {"failed": "..."} is what it says
-before it dies of something.
+The process ends when the socket closes: brokers do not outlive the run. It sends {"failed": "..."} before it ends
+because of an error.
 """
 
 from __future__ import annotations
@@ -20,41 +20,40 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from routeproof.impl.recording import Trace
+from routeproof.impl.simulation.recording import Trace
 from routeproof.impl.tcp.frames import Body, frame, read_frame
 from routeproof.impl.tcp.log import Log, one_line, to_stderr
 from routeproof.impl.tcp.node import BrokerNode
 from routeproof.impl.tcp.setting import Setting
-from routeproof.model.overlay import Node
 
 DIED = 3
-"""The exit code of one that said what it failed of."""
+"""The exit code of a process that reported its failure."""
 
 
 class OpenTrace(Trace, Protocol):
     def close(self) -> None: ...
 
 
-def serve(open_trace: Callable[[Setting], OpenTrace], name: Callable[[Node], str]) -> int:
+def serve(open_trace: Callable[[Setting], OpenTrace]) -> int:
     """All that a process does; the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal it goes to everybody; the parent decides
-    return asyncio.run(_serve(open_trace, name))
+    return asyncio.run(_serve(open_trace))
 
 
-async def _serve(open_trace: Callable[[Setting], OpenTrace], name: Callable[[Node], str]) -> int:
+async def _serve(open_trace: Callable[[Setting], OpenTrace]) -> int:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=0))
     log = to_stderr("a broker")
     try:
         setting = Setting.of(await read_frame(reader))
-        log = to_stderr(name(setting.node))
+        log = to_stderr(setting.name(setting.node))
         trace = open_trace(setting)
         try:
-            await _run(reader, writer, setting, trace, name, log)
+            await _run(reader, writer, setting, trace, log)
         finally:
             trace.close()
     except (asyncio.IncompleteReadError, ConnectionError):
-        return 0  # nobody is there any more
-    except Exception as error:  # noqa: BLE001 - one line instead of a traceback, and the parent is told
+        return 0  # the parent is gone
+    except Exception as error:  # noqa: BLE001 - one line instead of a traceback, and the parent gets it
         reason = one_line(f"{type(error).__name__}: {error}")
         log(reason)
         writer.write(frame({"failed": reason}))
@@ -71,11 +70,10 @@ async def _run(
     writer: asyncio.StreamWriter,
     setting: Setting,
     trace: OpenTrace,
-    name: Callable[[Node], str],
     log: Log,
 ) -> None:
     failure: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
-    node = BrokerNode(setting, trace, name, log, failure.set_exception)
+    node = BrokerNode(setting, trace, setting.name, log, failure.set_exception)
     try:
         writer.write(frame({"port": await node.listen()}))
         while True:
@@ -103,11 +101,11 @@ def _obey(node: BrokerNode, told: Body, writer: asyncio.StreamWriter, trace: Ope
             node.finish()
             writer.write(frame({"quitting": True}))
         case _:
-            raise ValueError(f"told {told}")
+            raise ValueError(f"unknown request: {told}")
 
 
 def counts(node: BrokerNode) -> Body:
-    """What is under way can be told from these of all brokers."""
+    """Numbers of messages sent and handled; those of all brokers together show what is in flight."""
     return {
         "sent": {str(to): peer.link.sent for to, peer in node.links.items()},
         "handled": {str(of): peer.link.handled for of, peer in node.links.items()},
@@ -116,13 +114,12 @@ def counts(node: BrokerNode) -> Body:
 
 
 def summary(node: BrokerNode) -> Body:
-    """What is worth knowing in the end."""
-    core = node.broker_core
+    """Summary of a broker's run."""
     peers = [*node.links.values(), *node.clients.values()]
     return {
-        "messages": {kind: n for kind, n in core.counters.received.items() if n},
-        "triggered": core.counters.triggered,
-        "table": core.table_size,
+        "messages": {kind: n for kind, n in node.counters.received.items() if n},
+        "triggered": node.counters.triggered,
+        "table": getattr(node.core, "table_size", 0),
         "waiting_most": max((peer.link.waiting_most for peer in peers), default=0),
         "reconnections": sum(max(0, peer.connections - 1) for peer in peers),
         "resent": sum(peer.link.resent for peer in peers),

@@ -1,4 +1,4 @@
-"""The brokers of an overlay as processes of this machine: started, connected, asked, and stopped, whatever happens.
+"""The brokers of an overlay as processes of this machine: started, connected, queried, and always stopped.
 
     async with started(command, settings, log) as brokers:
         ...
@@ -28,7 +28,7 @@ from routeproof.model.overlay import Node
 T = TypeVar("T")
 
 GRACE = 5.0
-"""Seconds in which a process that was told to stop must be gone."""
+"""Seconds in which a process must end after a request to stop."""
 
 LOOK_AWAY = 1.0
 """Seconds for which the end of a run that failed waits for brokers that do not answer."""
@@ -37,10 +37,10 @@ ANSWER_MOST = 1 << 23
 """Bytes: each of 1,024 clients is in it, with a name that may take 2,400."""
 
 ANYWHERE = {"0.0.0.0": LOOPBACK, "::": "::1"}
-"""Where somebody is who listens on every address."""
+"""The address at which a broker that listens on every address is reached."""
 
 Route = Callable[[Node, Node, Address], Address]
-"""Where a broker is told that its neighbour is: a test puts something in between there."""
+"""The address that a broker gets for its neighbour; a test can put a proxy there."""
 
 
 class BrokerDied(Exception):
@@ -73,7 +73,7 @@ class _Process:
         return await self.answers.get()
 
     async def quit(self) -> None:
-        """Whatever else it was asked before."""
+        """The pending answers to earlier requests."""
         self.writer.write(frame({"quit": True}))
         while "quitting" not in await self.answers.get():
             pass
@@ -81,7 +81,7 @@ class _Process:
 
 @define(eq=False)
 class Processes:
-    """Those that run. Made by `started`."""
+    """The brokers' processes that run. Made by `started`."""
 
     settings: Mapping[Node, Setting]
     addresses: dict[Node, Address] = field(factory=dict)
@@ -105,14 +105,14 @@ class Processes:
         return dict(zip(self._processes, answers, strict=True))
 
     async def watched(self, work: Awaitable[T]) -> T:
-        """What comes of `work`, unless a broker dies meanwhile."""
+        """Returns the result of `work`, unless a broker dies meanwhile."""
         task = asyncio.ensure_future(work)
         listeners = {p.listening: p for p in self._processes.values() if p.listening is not None}
         try:
             await asyncio.wait([task, *listeners], return_when=asyncio.FIRST_COMPLETED)
             for listener, process in listeners.items():
                 if listener.done():
-                    raise BrokerDied(f"broker {self._name(process.node)} {self._fate(process, listener)}")
+                    raise BrokerDied(f"{self._name(process.node)} {self._fate(process, listener)}")
             return task.result()
         except BaseException:
             self.note_failure()
@@ -134,13 +134,13 @@ class Processes:
         return f"was killed by signal {-code}" if code < 0 else f"ended by itself, with exit code {code}"
 
     async def finish(self) -> dict[Node, Body]:
-        """All traces are complete, all processes gone, and each said that it did well. Their last answers."""
+        """Completes all traces, ends all processes, and returns their last answers; raises if one of them failed."""
         answers = await self.watched(self.ask({"finish": True}))
         for process in self._processes.values():
             await _hang_up(process)
         for node, code in _reap(self._processes.values()).items():
             if code:
-                raise BrokerDied(f"broker {self._name(node)} did not stop as it should: exit code {code}")
+                raise BrokerDied(f"{self._name(node)} did not stop as it should: exit code {code}")
         return answers
 
     # -- beginning -----------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Processes:
             process.writer.write(frame({"neighbours": told}))
 
     async def stop(self) -> None:
-        """Those that are still there. First they are told to look away, or they would complain of each other's end."""
+        """Stops the processes that are left. Before that, each ignores the ends of the others, which it would log."""
         try:
             quits = [
                 asyncio.create_task(process.quit())

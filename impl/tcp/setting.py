@@ -1,23 +1,25 @@
-"""What a broker's process is told before it starts, as values and as JSON."""
+"""Settings of a node's process, given before it starts, as values and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import Factory, asdict, evolve, frozen
 
+from routeproof.impl.implementation import Implementation, Own
+from routeproof.impl.implementations import implementation_of
+from routeproof.impl.simulation.simulator import Handler
 from routeproof.impl.tcp import frames
+from routeproof.impl.tcp.codec import Wire
 from routeproof.impl.tcp.frames import Body
 from routeproof.model.overlay import Node
-from routeproof.model.pruning_parameters import PRUNING, PruningParameters
 
 LOOPBACK = "127.0.0.1"
 
 
 @frozen
 class Limits:
-    """What is bounded, and by how much (`docs/tcp.md`)."""
+    """Limits of a broker (`docs/howto/run-over-tcp.md`)."""
 
     frame: int = frames.MOST
     """Bytes."""
@@ -26,7 +28,7 @@ class Limits:
     high_water: int = 512
     """Messages that wait for one peer. Where it is reached, a broker handles nothing that might add to them."""
     strangers: int = 64
-    """Connections that have not said who they are."""
+    """Largest number of connections without a greeting."""
     clients: int = 1024
     patience: float = 10.0
     """Seconds for a greeting, and for the rest of a frame."""
@@ -46,26 +48,35 @@ class Setting:
     """The file that its events go to."""
     snapshots: int = 0
     limits: Limits = Limits()
-    readings: Mapping[str, object] = Factory(dict)
-    """Of a policy that prunes: the parameters that do not have their default."""
+    protocol: str = ""
+    """The first that has the policy, where it is left out."""
+    own: Own = Factory(dict)
+    """Values of the protocol's own."""
+    names: Mapping[str, str] = Factory(dict)
+    """The names of this node and its neighbours, where they are not b1, b2, ..."""
 
     @property
-    def parameters(self) -> PruningParameters | None:
-        """None where the policy does not prune."""
-        if self.policy not in PRUNING:
-            return None
-        # A list has come from JSON; the parameters are tuples.
-        read: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in self.readings.items()
-        }
-        return evolve(PruningParameters.of(self.policy), **read)
+    def implementation(self) -> Implementation:
+        return implementation_of(self.policy, self.protocol)
+
+    @property
+    def wire(self) -> Wire:
+        """The messages that nodes of this policy exchange."""
+        return self.implementation.wire(self.policy, self.own)
+
+    def make(self) -> Handler:
+        """Makes the node's handler, in its initial state."""
+        return self.implementation.make(self.node, self.neighbours, self.policy, self.own)
+
+    def name(self, node: Node) -> str:
+        return self.names.get(str(node), f"b{node}")
 
     def to_json(self) -> Body:
         return asdict(self)
 
     @classmethod
     def of(cls, raw: Body) -> Setting:
-        """From our own parent, over a pipe that nobody else has."""
+        """Reads a setting from the parent, over a pipe that no other process has."""
         limits, neighbours = raw.pop("limits"), raw.pop("neighbours")
         assert isinstance(limits, dict)
         assert isinstance(neighbours, list)

@@ -5,21 +5,19 @@
     drawn = workload("controlled", scale=0.01, seed=0)
     simulator.play(drawn.operations())
 
-What each parameter is and where it comes from is in `docs/workloads.md`.
+What each parameter is and where it comes from is in `docs/reference/workloads.md`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from routeproof.impl.workloads.controlled import Controlled
-from routeproof.impl.workloads.controlled_001 import Clustered001, Controlled001
-from routeproof.impl.workloads.mobile import Mobile
+from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 from routeproof.impl.workloads.tiered import Tiered, TieredAll
 from routeproof.impl.workloads.workflow import Workflow
 from routeproof.impl.workloads.workload import Parameter, Recipe, Workload, parameters
-from routeproof.impl.workloads.zipf import Zipf
+from routeproof.impl.workloads.zipf import Mobile, Zipf
 
 __all__ = ["MOST_SCALE", "SMALL", "WORKLOADS", "Parameter", "Recipe", "Workload", "parameters", "workload"]
 

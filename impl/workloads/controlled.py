@@ -1,7 +1,11 @@
 """`controlled`: subscriptions in families of one root that covers the others; then roots are withdrawn (000 V-A).
 
 What a withdrawn root covered must be sent in its place, at every broker where it was held back: the burst that these
-papers are about. `controlled_001` has the same with the numbers of 001.
+papers are about.
+
+`controlled-001`: the controlled scenario with the numbers of 001, where families are small and many roots go.
+
+`Clustered001` is the same with each family at home at a few brokers that are close to each other (001 V-E).
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.costs import MILLISECOND, SECOND
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.costs import MILLISECOND, SECOND
+from routeproof.impl.simulation.simulator import Operation
 from routeproof.impl.workloads.topologies import CoreChain, core_chain
 from routeproof.impl.workloads.workload import (
     Ids,
@@ -35,7 +39,7 @@ FEWEST_COVERED = 30
 
 VALUES = 1_000_000
 LONGEST = 0.4
-"""Of all values, the most that a range has: of a family so small that `matching` takes more, fewer match."""
+"""Longest range, as a share of all values. In a family so small that `matching` takes more, fewer match."""
 
 START = SECOND
 """Advertisements come at 0 and have reached every broker by then."""
@@ -55,7 +59,7 @@ class Controlled:
         "number", "what families of another size have in common: this number, or its share of `covered`"
     )
     settle_ms: int = assumed(10_000, "from the last subscription to the first publication")
-    publication_interval_ms: int = given(10, "000 V-A2", "between two publications, whoever publishes")
+    publication_interval_ms: int = given(10, "000 V-A2", "between two publications of any client")
     lead_ms: int = assumed(10_000, "from the first publication to the first withdrawal")
     withdrawals: int = given(20, "000 V-A2", "roots that are unsubscribed")
     withdrawal_interval_ms: int = given(500, "000 V-A2", "between two withdrawals")
@@ -107,11 +111,11 @@ class Controlled:
         return [end - begin for begin, end in pairwise([0, *bounds])]
 
     def matches(self, covered: int) -> float:
-        """Of a family of this size, how many match one of its publications, on average."""
+        """Average number of subscriptions in a family of this size that match one of its publications."""
         return self.matching if self.alike == "number" else self.matching * covered / self.covered
 
     def length(self, covered: int) -> int:
-        """Of the ranges of a family. Values at least so far from both ends are in any of its ranges equally likely."""
+        """Length of the ranges of a family. Values that far from both ends are in any of its ranges equally likely."""
         some = max(1, covered)
         matching = self.matches(some)
         return max(1, round(VALUES * min(LONGEST, matching / (some + matching))))
@@ -220,3 +224,53 @@ def _name(family: int) -> str:
 
 def _within(family: int, lowest: int, highest: int) -> list[list[object]]:
     return [["class", "=", _name(family)], ["value", ">=", lowest], ["value", "<=", highest]]
+
+
+@frozen
+class Controlled001(Controlled):
+    """Parameters of paper 001 where they differ from those of 000."""
+
+    brokers: int = given(55, "001 V-A1", "brokers, five of them the core chain A-B-C-D-E")
+    inner: int = given(18, "001 V-A1", "brokers between core and edge, dealt out to the core in turn")
+    publishers: int = given(3, "001 V-A1", "edge brokers linked to E, with one publisher each")
+    subscriptions: int = given(30_000, "001 V-A1", "in all, at random other edge brokers")
+    subscription_interval_ms: int = given(1_500, "001 V-A1", "between two subscriptions")
+    covered: int = given(30, "001 V-A1", "subscriptions that each root covers: the covering degree")
+    publication_interval_ms: int = given(400, "001 V-A1", "between two publications of any client")
+    lead_ms: int = assumed(7_370_000, "from the first publication to the first withdrawal: the history to decide by")
+    withdrawals: int = given(300, "001 V-B", "roots that are unsubscribed")
+    withdrawal_interval_ms: int = given(500, "001 V-B", "between two withdrawals")
+    watch_ms: int = assumed(900_000, "from the last withdrawal to the last publication: over 21,000 in all (001 V-A1)")
+    probes: int = given(300, "001 V-B", "publications that match a subscriber at every subscribers' edge")
+    look_ms: int = assumed(10_000, "between two samples of the metrics")
+
+    def covered_at(self, scale: float) -> int:
+        """Families are small: a smaller workload has fewer of them."""
+        return self.covered
+
+
+@frozen
+class Clustered001(Controlled001):
+    cluster_least: int = given(2, "001 V-E", "the fewest edge brokers of a cluster")
+    cluster_most: int = given(4, "001 V-E", "the most; all edge brokers are in one cluster each")
+
+    @property
+    def about(self) -> str:
+        return f"{super().about[:-1]}, each family at {self.cluster_least} to {self.cluster_most} adjacent brokers."
+
+    def homes(self, chain: CoreChain, seed: int) -> Sequence[Sequence[Node]]:
+        random = stream(seed, "clusters")
+        clusters = self.clusters(chain, random)
+        return [random.choice(clusters) for _ in range(self.families)]
+
+    def clusters(self, chain: CoreChain, random: Random) -> list[tuple[Node, ...]]:
+        """Edge brokers in the order of their paths from A, so that those of one inner broker come together."""
+        left = sorted(chain.subscribers, key=lambda broker: chain.overlay.path(min(chain.core), broker))
+        clusters = []
+        while left:
+            sizes = range(self.cluster_least, self.cluster_most + 1)
+            fits = [size for size in sizes if len(left) == size or len(left) - size >= self.cluster_least]
+            size = random.choice(fits or [len(left)])
+            clusters.append(tuple(left[:size]))
+            left = left[size:]
+        return clusters

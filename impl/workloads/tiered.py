@@ -12,8 +12,8 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.costs import MILLISECOND, SECOND
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.costs import MILLISECOND, SECOND
+from routeproof.impl.simulation.simulator import Operation
 from routeproof.impl.workloads.topologies import Regions, tiered
 from routeproof.impl.workloads.workload import Ids, Workload, assumed, at_least, by_root, given, settings, stream
 from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
@@ -33,7 +33,7 @@ class Tiered:
     matching: float = assumed(3.0, "the mean number of subscriptions that a publication matches, monitors not counted")
     subscription_interval_ms: int = given(1_500, "001 V-A1", "between two subscriptions")
     settle_ms: int = assumed(10_000, "from the last subscription to the first publication")
-    publication_interval_ms: int = given(400, "001 V-A1", "between two publications, whoever publishes")
+    publication_interval_ms: int = given(400, "001 V-A1", "between two publications of any client")
     run_ms: int = given(21_600_000, "001 V-F", "from the first publication to the last: 6 hours")
     monitor_interval_ms: int = given(120_000, "001 V-F", "between two moves of monitors, which take turns")
     others_interval_ms: int = given(0, "001 V-F", "between two moves of other subscribers; 0: they stay")
@@ -132,7 +132,7 @@ class _Drawn:
             yield time, True, n % len(self.monitors)
 
     def _others_due(self, first: int, last: int, around: Mapping[Node, range]) -> Iterator[tuple[int, bool, int]]:
-        """Whoever is at the core stays there, and in a region of one broker there is nowhere to go."""
+        """A client at the core stays there, and in a region of one broker there is nowhere to go."""
         interval = self.recipe.others_interval_ms * MILLISECOND
         movers = [n for n, (broker, _) in enumerate(self.others) if len(around.get(broker, ())) > 1]
         if interval and movers:

@@ -1,4 +1,4 @@
-"""What a workload is: an overlay, what clients do on it and when, and the parameters that say so.
+"""Workloads: an overlay, the clients' operations on it with their times, and the parameters behind them.
 
 A `Recipe` is a workload's parameters at the size of its paper. `scaled` makes it smaller, `workload` draws the rest
 from a seed. Every parameter has its source: `given` by a paper, or `assumed` here because the paper is silent.
@@ -12,12 +12,13 @@ from itertools import count
 from random import Random
 from typing import Any, Protocol, Self, TypeAlias
 
-from attrs import AttrsInstance, field, fields, frozen
+from attrs import AttrsInstance, Factory, field, fields, frozen
 
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.simulator import Operation
 from routeproof.model.filters import STRICT, Filter
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Node, Overlay
+from routeproof.model.topology import Topology
 
 Setting: TypeAlias = int | float | str
 
@@ -35,6 +36,16 @@ class Workload:
     """The brokers that plots show, and their names in the paper."""
     look_every: int
     """Nanoseconds between two samples of the metrics that do it justice."""
+    nodes: Topology | None = None
+    """The nodes and channels, where there are more than the overlay's."""
+    dialect: str = "strict"
+    """The language of its filters."""
+    own: Mapping[str, Any] = Factory(dict)
+    """Values of the protocol's own, which its nodes are made with."""
+
+    @property
+    def topology(self) -> Topology:
+        return self.nodes or Topology.of(self.overlay)
 
 
 class Recipe(AttrsInstance, Protocol):
@@ -69,7 +80,7 @@ def assumed(value: Setting, about: str) -> Any:
 
 
 def parameters(recipe: Recipe) -> tuple[Parameter, ...]:
-    """All of them, in order, for `docs/workloads.md` and for listing."""
+    """All of them, in order, for `docs/reference/workloads.md` and for listing."""
     return tuple(
         Parameter(each.name, getattr(recipe, each.name), each.metadata["source"], each.metadata["about"])
         for each in fields(type(recipe))

@@ -12,12 +12,10 @@ In both, `matches`, `covers` and `overlaps` are exact, and equal filters are tho
 """
 
 from routeproof.model.filters.attributes import Attributes, Number, Value
-from routeproof.model.filters.dialects import DIALECTS, dialect
 from routeproof.model.filters.event_set import EVENTS, EventSet
 from routeproof.model.filters.interface import Dialect, Event, Filter, FilterError
-from routeproof.model.filters.predicate_dialect import PredicateDialect
+from routeproof.model.filters.predicate_dialect import DIALECTS, STRICT, PredicateDialect, dialect
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
-from routeproof.model.filters.strict import STRICT
 
 __all__ = [
     "DIALECTS",

@@ -6,8 +6,7 @@ from functools import reduce
 
 from attrs import field, frozen
 
-from routeproof.model.filters.interface import Event, Filter, FilterError
-from routeproof.model.filters.wording import shown
+from routeproof.model.filters.interface import Event, Filter, FilterError, shown
 
 EVENT_NUMBER = 4095
 """The highest event number. The sets are bit masks, and one absurd number must not allocate one of a gigabyte."""
@@ -43,7 +42,7 @@ class EventSet:
 
     def matches(self, event: Event) -> bool:
         if not isinstance(event, int):
-            raise FilterError("a set of events was asked about a table of attributes; expected an event number")
+            raise FilterError("a set of event numbers cannot match a table of attributes; expected an event number")
         return event >= 0 and bool(self.mask >> event & 1)
 
     def covers(self, other: Filter) -> bool:

@@ -8,12 +8,11 @@ from typing import TypeAlias
 from attrs import field, frozen
 
 from routeproof.model.filters.attributes import Attributes, Value, exact
-from routeproof.model.filters.interface import Event, Filter, FilterError
+from routeproof.model.filters.interface import Event, Filter, FilterError, shown
 from routeproof.model.filters.value_set import ANYTHING, ValueSet
-from routeproof.model.filters.wording import shown
 
 Constant: TypeAlias = str | bool | int | float
-"""As JSON and TOML write it."""
+"""A constant as JSON and TOML write it."""
 
 
 @frozen
@@ -56,7 +55,7 @@ class PredicateFilter:
 
     def matches(self, event: Event) -> bool:
         if not isinstance(event, Attributes):
-            raise FilterError("a predicate filter was asked about an event number; expected a table of attributes")
+            raise FilterError("a predicate filter cannot match an event number; expected a table of attributes")
         values = event.by_name
         for name, allowed in self.constraints:
             value = values.get(name)

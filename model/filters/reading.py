@@ -10,9 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 
 from routeproof.model.filters.attributes import Attributes, Value, exact
-from routeproof.model.filters.interface import FilterError
+from routeproof.model.filters.interface import FilterError, named, shown
 from routeproof.model.filters.predicate_filter import Predicate
-from routeproof.model.filters.wording import named, shown
 
 # FLT-12: far above any real filter or event, and low enough that no answer takes noticeable time.
 PREDICATES = 64
@@ -67,7 +66,7 @@ def read_attributes(raw: object, reading: Callable[[Value], Value]) -> Attribute
 
 
 class _Unreadable(ValueError):
-    """What is wrong with a value; where it stands is for the caller to say, who need not know before."""
+    """A fault of a value. The caller adds where it stands."""
 
 
 def read_value(raw: object, longest: int) -> Value:

@@ -1,4 +1,4 @@
-"""What one attribute may be: a set of numbers, of strings and of booleans, and whether it may be missing.
+"""Sets of values of one attribute: numbers, strings and booleans, and whether it may be missing.
 
 This is all a dialect has to produce. The four have nothing in common, so a set of values is included in another, or
 shares a value with it, kind by kind.

@@ -1,146 +1,189 @@
-"""The theorems, in the order in which they are reported: about filters, then about routing."""
+"""All theorems of the theory, in the order in which they are reported; and bounded theorems.
+
+Bounded theorems (`bounded`) are about routing under each policy, and about sentences that have no invariant.
+"""
 
 from __future__ import annotations
 
-from routeproof.spec.theory import attributes, pairs, types
-from routeproof.spec.theory.event_sets import event_sets
-from routeproof.spec.theory.invariants_theorems import ROUTING_THEOREMS
-from routeproof.spec.theory.pairs import ordered, unordered
-from routeproof.spec.theory.predicates import BOOLEAN_FORMS, INTEGER, NUMBER_FORMS, PRESENT, STRING_FORMS
-from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
-from routeproof.spec.theory.pruning_theorems import PRUNING_THEOREMS
-from routeproof.spec.theory.short_words import ShortWords
-from routeproof.spec.theory.theorem import Theorem
-from routeproof.spec.theory.undecided import decided
-from routeproof.spec.theory.values import Values
-from routeproof.spec.theory.words import AllWords
+from routeproof.spec.pruning.theory.invariants import PRUNING, handling
+from routeproof.spec.pruning.theory.theorems import PRUNING_DELIVERS, PRUNING_THEOREMS, SIMILARITY_THEOREMS
+from routeproof.spec.theory.filters.theorems import FILTER_THEOREMS
+from routeproof.spec.theory.invariants.book import Book, Moment
+from routeproof.spec.theory.invariants.bounded import (
+    DELIVERIES,
+    Bounded,
+    BoundedTheorem,
+    Reached,
+    Size,
+    k_induction,
+)
+from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
+from routeproof.spec.theory.invariants.theorems import DELIVERS, ROUTING_THEOREMS, routing, routing_under
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.proof import Theorem
+from routeproof.spec.theory.logic.readings import BROKER, ITEM, PUB, SUB, Term
+from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.relation.routing import POLICIES
+from routeproof.spec.theory.relation.trees import TREE
 
-SHORT = ShortWords(3)
-ON_NUMBERS = (*NUMBER_FORMS, INTEGER, PRESENT)
-ON_BOOLEANS = (*BOOLEAN_FORMS, PRESENT)
-ON_STRINGS = (*STRING_FORMS, PRESENT)
-
-EXIST = "both filters match something (FLT-5: others are refused)"
-CHARACTERS = "a string has at most 196,608 different characters, as many as Z3 knows (docs/proofs.md)"
-
-
-OVERLAPPING_PAIRS = decided("overlaps", unordered(ON_STRINGS))
-COVERING_PAIRS = decided("covers", ordered(ON_STRINGS))
-
-
-def _all() -> Values:
-    return Values.over(AllWords())
+ALONE = Book()
+"""Sentences of which the proofs know nothing: no invariant rests on them."""
 
 
-def _short() -> Values:
-    return Values.over(SHORT)
+@ALONE.conjunct(PUB, SUB)
+def owed_is_pledged(m: Moment, p: Term, s: Term) -> Truth:
+    """An owed publication was published under an active advertisement that is pledged to its subscription."""
+    pledged = m.logic.all_of(m.ghosts.pledged(s, m.facts.adv_of(p)), m.is_active(s), m.state.published(p))
+    return m.logic.implies(m.state.owed(p, s), pledged)
 
 
-_ROWS = (
-    Theorem(
-        "TypesApart",
-        ("FLT-3", "FLT-4", "FLT-11"),
-        "No predicate holds of a missing attribute, and none with a constant, nor integer, of two types.",
-        lambda: types.apart(_all()),
-        (CHARACTERS,),
+@ALONE.conjunct(ITEM, BROKER, BROKER)
+def nothing_is_queued(m: Moment, i: Term, x: Term, y: Term) -> Truth:
+    """No message is on its way."""
+    return m.logic.no(m.state.on(i, x, y))
+
+
+REACHED = Book()
+"""A sentence that must not hold always: were it true, the safety properties would be about nothing."""
+
+
+@REACHED.conjunct(PUB, SUB)
+def nothing_owed_is_delivered_across_a_link(m: Moment, p: Term, s: Term) -> Truth:
+    """No publication that is owed to a subscription at another broker is ever delivered there, at rest and agreed."""
+    logic, home, source = m.logic, m.home(s), m.source(p)
+    sent = logic.all_of(m.state.sent(home, source, s), m.state.subs(source, s, home), m.tree.link(home, source))
+    return logic.no(
+        logic.all_of(m.is_quiet(), m.state.owed(p, s), m.state.delivered(p, s), m.knows(home, m.facts.adv_of(p)), sent)
+    )
+
+
+NEVER = REACHED.conjuncts["nothing owed is delivered across a link"]
+TWO, ALL_OF_IT = Size(2, 1, 1, 1, 3), 6
+"""One broker advertises and publishes, the other subscribes and is delivered to: three operations, three messages."""
+
+
+def _delivers(name: str, proof: Induction) -> Reached:
+    return Reached(name=name, proof=proof, never=NEVER, size=TWO, steps=ALL_OF_IT)
+
+
+SAFETY = (
+    "no lost delivery",
+    "delivered once",
+    "delivered where it matches",
+    "agreement",
+    "no residue of subscriptions",
+    "no residue of advertisements",
+    "no stray",
+)
+"""The lemmas that are safety properties, under every policy."""
+
+ONLY = {"none": (), "active": ("compact",), "lazy": ()}
+"""Invariants of one policy."""
+
+OF_PRUNING = (*(name for name in SAFETY if name in PRUNING.lemmas), "anchored")
+"""Invariants of any broker that prunes: Anchored is the part of NoResidue that pruning keeps."""
+
+AT_FIRST, STEPS_AT_FIRST = Size(2, 2, 1, 1, 3), 6
+AFTER, STEPS_AFTER = Size(3, 2, 1, 1, 2), 2
+SILENT, DELIVERED = Size(2, 2, 1, 1, 3), 4
+OWED, MOMENTS = Size(3, 2, 1, 2, 3), 2
+
+ANYWHERE = "from any moment of which the invariants are true"
+
+
+def _safety(policy: str, size: Size, steps: int, first: bool) -> Bounded:
+    proof = routing_under(policy)
+    return Bounded(
+        name=policy,
+        proof=proof,
+        sentences=[proof.book[name] for name in (*SAFETY, *ONLY[policy])],
+        size=size,
+        steps=steps,
+        first=first,
+        given=() if first else tuple(proof.book.conjuncts),
+    )
+
+
+def _pruning(size: Size, steps: int) -> Bounded:
+    """With holds, and whatever decides."""
+    proof = handling()
+    return Bounded(
+        name="pruning",
+        proof=proof,
+        sentences=[proof.book[name] for name in OF_PRUNING],
+        size=size,
+        steps=steps,
+        given=tuple(proof.book.conjuncts),
+    )
+
+
+def _silence(policy: str) -> Bounded:
+    proof = routing_under(policy)
+    return Bounded(
+        name=policy,
+        proof=proof,
+        sentences=[ALONE["nothing is queued"]],
+        size=SILENT,
+        steps=DELIVERED,
+        given=tuple(proof.book.conjuncts),
+        last=True,
+        events=DELIVERIES,
+    )
+
+
+BOUNDED_THEOREMS = (
+    BoundedTheorem(
+        DELIVERS,
+        ("RTE-2", "RTE-3", "RTE-5"),
+        "Under each policy, a run from the beginning leads to a delivery that is owed, across a link, at rest.",
+        lambda: [_delivers(policy, routing_under(policy)) for policy in POLICIES],
+        hypotheses=(FAITHFUL, ONCE),
     ),
-    Theorem(
-        "MeaningAsWritten",
-        ("FLT-2", "FLT-8", "FLT-10", "FLT-11"),
-        "!= is the rest of its type, numbers are dense, integer is of whole ones, prefix and suffix are contained.",
-        lambda: types.read_as_written(_all()),
-        (CHARACTERS,),
+    BoundedTheorem(
+        PRUNING_DELIVERS,
+        ("RTE-2", "RTE-3", "RTE-5"),
+        "Under pruning, too, a run from the beginning leads to a delivery that is owed, across a link, at rest.",
+        lambda: [_delivers("pruning", handling())],
+        hypotheses=(FAITHFUL, ONCE),
     ),
-    Theorem(
-        "StringOrder",
-        ("FLT-9",),
-        "Strings are in a total order; s comes before all that it begins, and just before s with U+0000.",
-        lambda: types.order_of_strings(_short()),
-        bound=SHORT.bound,
+    BoundedTheorem(
+        "SafeFromTheBeginning",
+        ("RTE-2", "RTE-3", "RTE-5", "RTE-6", "RTE-7", "COV-8"),
+        "Under each policy, all safety properties hold in every run.",
+        lambda: [_safety(policy, AT_FIRST, STEPS_AT_FIRST, first=True) for policy in POLICIES],
+        f"bounded checking: {STEPS_AT_FIRST} steps from the beginning, in all worlds of {AT_FIRST}",
+        (FAITHFUL, ONCE),
     ),
-    Theorem(
-        "NumbersOverlap",
-        ("FLT-2", "FLT-8", "FLT-11"),
-        "Two predicates on numbers have a value in common exactly where the condition on their constants holds.",
-        lambda: pairs.overlapping(_all(), unordered(ON_NUMBERS)),
-        (EXIST,),
+    BoundedTheorem(
+        "SafeFromAnywhere",
+        ("RTE-2", "RTE-3", "RTE-5", "RTE-6", "RTE-7", "COV-8"),
+        "Under each policy, and pruning, the safety properties hold from any moment of which the invariants are true.",
+        lambda: [
+            *(_safety(policy, AFTER, STEPS_AFTER, first=False) for policy in POLICIES),
+            _pruning(AFTER, STEPS_AFTER),
+        ],
+        f"bounded checking: {STEPS_AFTER} steps {ANYWHERE}, in all worlds of {AFTER}",
+        (FAITHFUL, ONCE),
     ),
-    Theorem(
-        "NumbersCover",
-        ("FLT-2", "FLT-8", "FLT-11"),
-        "One predicate on numbers covers another exactly where the condition on their constants holds.",
-        lambda: pairs.covering(_all(), ordered(ON_NUMBERS)),
-        (EXIST,),
+    BoundedTheorem(
+        "SilenceDrains",
+        ("RTE-2", "RTE-5", "RTE-8"),
+        "Under each policy, where clients are silent, the brokers soon are.",
+        lambda: [_silence(policy) for policy in POLICIES],
+        f"bounded checking: nothing is queued after {DELIVERED} deliveries {ANYWHERE}, in all worlds of {SILENT}",
+        (FAITHFUL, ONCE),
     ),
-    Theorem(
-        "BooleansOverlap",
-        ("FLT-11",),
-        "Two predicates on booleans have a value in common exactly where the condition on their constants holds.",
-        lambda: pairs.overlapping(_all(), unordered(ON_BOOLEANS)),
-        (EXIST,),
-    ),
-    Theorem(
-        "BooleansCover",
-        ("FLT-11",),
-        "One predicate on booleans covers another exactly where the condition on their constants holds.",
-        lambda: pairs.covering(_all(), ordered(ON_BOOLEANS)),
-        (EXIST,),
-    ),
-    Theorem(
-        "StringsOverlap",
-        ("FLT-9", "FLT-10"),
-        "Two predicates on strings of any length: the same, for the "
-        f"{len(OVERLAPPING_PAIRS)} pairs of {len(unordered(ON_STRINGS))} that Z3 decides.",
-        lambda: pairs.overlapping(_all(), OVERLAPPING_PAIRS),
-        (EXIST, CHARACTERS),
-    ),
-    Theorem(
-        "StringsCover",
-        ("FLT-9", "FLT-10"),
-        "One predicate covers another on strings of any length: the same, for the "
-        f"{len(COVERING_PAIRS)} pairs of {len(ordered(ON_STRINGS))} that Z3 decides.",
-        lambda: pairs.covering(_all(), COVERING_PAIRS),
-        (EXIST, CHARACTERS),
-    ),
-    Theorem(
-        "ShortStringsOverlap",
-        ("FLT-9", "FLT-10"),
-        "Every two predicates on strings, up to a length and over all code points: the same.",
-        lambda: pairs.overlapping(_short(), unordered(ON_STRINGS)),
-        (EXIST,),
-        SHORT.bound,
-    ),
-    Theorem(
-        "ShortStringsCover",
-        ("FLT-9", "FLT-10"),
-        "Every two predicates on strings, up to a length and over all code points: the same of covering.",
-        lambda: pairs.covering(_short(), ordered(ON_STRINGS)),
-        (EXIST,),
-        SHORT.bound,
-    ),
-    Theorem(
-        "AttributesCover",
-        ("FLT-5", "FLT-7", "FLT-13"),
-        "f covers g exactly where, for every attribute, g's values are among f's.",
-        attributes.covering,
-        (EXIST,),
-    ),
-    Theorem(
-        "AttributesOverlap",
-        ("FLT-5", "FLT-7", "FLT-13"),
-        "f and g overlap exactly where they share a value of every attribute.",
-        attributes.overlapping,
-        (EXIST,),
-    ),
-    Theorem(
-        "EventSets",
-        ("COV-1",),
-        "Sets of event numbers, as masks of 4096 bits: covers and overlaps are exact.",
-        event_sets,
-        ("no set is empty, and no event number is above 4095",),
+    BoundedTheorem(
+        "OwedIsPledged",
+        ("RTE-5",),
+        "Always: what is owed was published under an advertisement that is pledged to an active subscription.",
+        lambda: k_induction(routing(), ALONE["owed is pledged"], OWED, MOMENTS),
+        f"k-induction: {MOMENTS} moments in a row, without any invariant; always, in all worlds of {OWED}",
+        (TREE, FAITHFUL, ONCE),
     ),
 )
 
 THEOREMS: dict[str, Theorem] = {
-    theorem.id: theorem for theorem in (*_ROWS, *ROUTING_THEOREMS, *PROPAGATION_THEOREMS, *PRUNING_THEOREMS)
+    theorem.id: theorem
+    for theorem in (*FILTER_THEOREMS, *ROUTING_THEOREMS, *PROPAGATION_THEOREMS, *SIMILARITY_THEOREMS, *PRUNING_THEOREMS)
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.claimed import unshown
-from routeproof.checker.commands import check
-from routeproof.checker.outcome import Failure
+from routeproof.checker.check.claimed import unshown
+from routeproof.checker.check.conclusion import Failure
+from routeproof.checker.cli.commands import check
 from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS
 
@@ -72,6 +72,8 @@ def test_check_of_everything_fails_with_it(
     monkeypatch.setattr(check, "is_everything", lambda arguments: True)
     asked = check.parser().parse_args(["tiny", "--policy", "active"])
     assert check.run(asked) == 0
-    monkeypatch.setattr("routeproof.checker.claimed.unshown", lambda: [Failure("PROP-2", "shows nothing any more")])
+    monkeypatch.setattr(
+        "routeproof.checker.check.claimed.unshown", lambda: [Failure("PROP-2", "shows nothing any more")]
+    )
     assert check.run(asked) == 1
     assert "FAILS: PROP-2: shows nothing any more" in capsys.readouterr().out

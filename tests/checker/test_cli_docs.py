@@ -1,4 +1,4 @@
-"""docs/command-line.md says what the command line does: its examples are tried, its lists compared."""
+"""docs/reference/command-line.md says what the command line does: its examples are tried, its lists compared."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from routeproof.checker.cli import COMMANDS
 from routeproof.model import instance_file
 from tests.checker.command import TOP, Here
 
-DOCUMENT = (TOP / "docs/command-line.md").read_text(encoding="utf-8")
+DOCUMENT = (TOP / "docs/reference/command-line.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

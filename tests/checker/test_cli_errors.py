@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from routeproof.checker.report.github import command
+from routeproof.checker.check.machine import command
 from tests.checker.command import Here, run
 from tests.model.malformed import GOOD, MALFORMED
 
@@ -75,15 +76,18 @@ def test_a_file_that_is_not_there(here: Here) -> None:
     assert "there is no such file" in refused(here, "check", "--instance", "none.toml")
 
 
-def test_a_directory(here: Here) -> None:
-    assert refused(here, "check", "--instance", here.directory).endswith(
-        "not a regular file; expected an instance file in TOML"
-    )
+@pytest.mark.parametrize("path", [".", "/dev/random", "/dev/null"])
+def test_what_is_no_file(here: Here, path: str) -> None:
+    expected = "not a regular file and not a pipe; expected an instance file in TOML"
+    assert refused(here, "check", "--instance", path).endswith(expected)
 
 
-def test_a_pipe_that_nobody_writes_to(here: Here) -> None:
+def test_a_pipe(here: Here) -> None:
     os.mkfifo("pipe")
-    assert "not a regular file" in refused(here, "check", "--instance", "pipe")
+    writer = Thread(target=lambda: Path("pipe").write_text(GOOD))
+    writer.start()
+    assert here("check", "--instance", "pipe").code == 0
+    writer.join()
 
 
 def test_a_file_that_may_not_be_read(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,18 +109,22 @@ def test_two_instances_of_one_name(here: Here) -> None:
 # -- words that mean nothing -------------------------------------------------------------------------------------------
 
 MISTAKES: list[tuple[str, str]] = [
-    ("", "expected a command: check, list, run, reproduce, validate, prove, show, shrink, bench; see: "),
+    ("", "expected a command: check, list, explain, run, reproduce, validate, prove, show, shrink, bench; see: "),
     ("chek", 'no command is called "chek" (did you mean check?)'),
     ("--policy", "expected a command before --policy"),
     ("check tini", 'no instance is called "tini" (did you mean tiny?)'),
     ("check zzzzzz", 'no instance is called "zzzzzz"; see: routeproof list instances'),
-    ("check mine.toml", 'no instance is called "mine.toml"; for a file: --instance "mine.toml"'),
+    ("check mine.toml", "mine.toml: there is no such file; expected an instance file in TOML"),
+    ("check ./tiny", "tiny: there is no such file; expected an instance file in TOML"),
     (
         "check tiny --policy laxy",
         'no policy is called "laxy" (did you mean lazy?); expected none, active, lazy, packing',
     ),
-    ("check tiny --engine proof", 'no engine is called "proof" (did you mean prove?)'),
-    ("check tiny --engine prove", "theorems are of every size, and not of an instance; see: routeproof prove --help"),
+    ("check tiny --engine proof", 'no engine is called "proof"; expected explore, fuzz'),
+    (
+        "check tiny --engine prove",
+        "prove is a command of its own, since theorems hold for all sizes; see: routeproof prove",
+    ),
     ("check tiny --property Agrement", 'no property is called "Agrement" (did you mean Agreement?)'),
     ("check --property Agreement tiny", "--property takes every word after it, also tiny"),
     (
@@ -125,12 +133,15 @@ MISTAKES: list[tuple[str, str]] = [
     ),
     ("check tiny --mutant removal-first", 'no mutant is called "removal-first" (did you mean removals-first?)'),
     ("check tiny --mutant removals-first --policy none", "differs from the protocol under active, lazy only"),
-    ("check tiny --max-states 0", 'argument --max-states: found "0"; expected a whole number from 1 up'),
+    (
+        "check tiny --max-states 0",
+        'argument --max-states: found "0"; expected a whole number from 1 to 1,000,000,000,000',
+    ),
     ("check tiny --max-states many", 'found "many"; expected a whole number'),
-    ("check tiny --max-states 99999999999999999999", "expected a whole number from 1 up"),
+    ("check tiny --max-states 99999999999999999999", "expected a whole number from 1 to 1,000,000,000,000"),
     ("check tiny --seconds -1", "argument --seconds"),
-    ("check tiny --seconds nan", 'found "nan"; expected a number of seconds above 0'),
-    ("check tiny --seconds inf", 'found "inf"; expected a number of seconds above 0'),
+    ("check tiny --seconds nan", 'found "nan"; expected a number of seconds from 1e-06 to 100,000,000'),
+    ("check tiny --seconds inf", 'found "inf"; expected a number of seconds from 1e-06 to 100,000,000'),
     ("check tiny --workers 0", 'argument --workers: found "0"'),
     ("check tiny --seed x", "argument --seed"),
     ("check tiny --reduction por2", 'no reduction is called "por2" (did you mean por?)'),
@@ -142,10 +153,11 @@ MISTAKES: list[tuple[str, str]] = [
     ("check tiny --json .", ".: is a directory; expected a file to write"),
     ("check tiny --junit .", ".: is a directory; expected a file to write"),
     ("check tiny --json", "argument --json: expected one argument"),
-    ("list", "the following arguments are required: KIND"),
     ("list mutant", 'no kind is called "mutant" (did you mean mutants?)'),
     ("list broker", 'no kind is called "broker"; expected protocols'),
     ("show none.jsonl", "none.jsonl"),
+    ("show none.jsonl --format=--", 'found "--format=--"; expected a value other than --'),
+    ("shrink none.jsonl -o--", 'found "-o--"; expected a value other than --'),
     ("shrink none.jsonl -o x", "none.jsonl"),
     ("shrink none.jsonl", "the following arguments are required: -o/--output"),
 ]

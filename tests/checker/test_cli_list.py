@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.cli import COMMANDS
-from routeproof.checker.commands.list import KINDS
+from routeproof.checker.cli.commands.list import KINDS
 from routeproof.checker.instances import shipped
 from routeproof.model.mutants import MUTANTS
 from routeproof.spec.properties import PROPERTIES
@@ -30,6 +30,19 @@ def test_every_kind_is_listed_for_people_and_for_programs(here: Here, kind: str)
     assert all(len(line) <= 100 for line in lines)
     begun = [line.split()[0] for line in lines if not line.startswith(" ")]
     assert begun == [row.get("id") or row["name"] for row in rows]
+
+
+def test_without_a_kind_the_kinds_are_listed(here: Here) -> None:
+    ran = here("list")
+    assert (ran.code, [line.split()[0] for line in ran.out.splitlines()]) == (0, list(KINDS))
+    counts = json.loads(here("list", "--json").out)["kinds"]
+    assert counts["properties"] == len(PROPERTIES)
+
+
+@pytest.mark.parametrize(("begun", "whole"), [("NoLost", "NoLostDelivery"), ("nodup", "NoDuplicate")])
+def test_a_suggestion_completes_a_prefix(here: Here, begun: str, whole: str) -> None:
+    ran = here("check", "tiny", "--property", begun)
+    assert (ran.code, f"did you mean {whole}?" in ran.err) == (2, True)
 
 
 def test_what_is_listed_is_what_there_is(here: Here) -> None:

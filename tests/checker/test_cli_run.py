@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.impl.metrics import Metrics
+from routeproof.impl.simulation.metrics import Metrics
 from routeproof.impl.workloads import WORKLOADS
 from routeproof.model.instance import POLICIES
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning.parameters import PRUNING
 from routeproof.traces import Event, open_trace
 from tests.checker.command import COMMAND, Here, environment, run
 
@@ -210,17 +210,17 @@ MISTAKES = [
     ("run stock --out x --scale nan", 'found "nan"'),
     ("run stock --out x --scale inf", 'found "inf"'),
     ("run stock --out x --scale big", 'found "big"'),
-    ("run stock --out x --latency -1", 'argument --latency: found "-1"; expected a whole number from 0 up'),
-    ("run stock --out x --latency 5 --tcp", "--latency is for virtual time; leave out --tcp"),
+    ("run stock --out x --latency -1", 'argument --latency: found "-1"; expected a whole number from 0 to 60,000'),
+    ("run stock --out x --latency 5 --tcp", "--latency applies to virtual time only; leave out --tcp"),
     ("run stock --out x --seed -1", "argument --seed"),
     ("run stock --out x --seed 1.5", 'argument --seed: found "1.5"; expected a whole number'),
-    ("run stock --out x --snapshots 5", "--snapshots go into a trace; give --trace as well"),
+    ("run stock --out x --snapshots 5", "--snapshots are written into the trace; give --trace as well"),
     ("run stock --out x --trace --snapshots 0", 'argument --snapshots: found "0"'),
     ("run stock --out file", "file: is no directory; expected one for the results"),
     ("run stock --out file/below", "file: is no directory; expected one for the results"),
     ("run stock --out locked/out", "locked: may not be written; expected a directory for the results"),
-    ("run stock --out x --pruning window=9", "--pruning is for brokers that prune; give --policy incremental or sel"),
-    ("run stock --out x --congestion 9,3", "--congestion is for brokers that prune"),
+    ("run stock --out x --pruning window=9", "--pruning applies to policies that prune only; give --policy inc"),
+    ("run stock --out x --congestion 9,3", "--congestion applies to policies that prune only"),
     ("run stock --out x --policy selective --pruning window", 'found "window"; expected KEY=VALUE'),
     ("run stock --out x --policy selective --pruning widow=9", "did you mean window"),
     ("run stock --out x --policy selective --pruning window=many", "--pruning.window: found"),
@@ -232,7 +232,7 @@ MISTAKES = [
     ("run stock --out x --policy incremental --pruning fewest=1 --pruning fewest=2", "gives a parameter twice"),
     ("run stock --out x --policy incremental --congestion 3,9", 'found "3,9"; expected HIGH,LOW'),
     ("run stock --out x --policy incremental --congestion 3", 'found "3"; expected HIGH,LOW'),
-    ("run stock --out x --policy incremental --congestion 9,3 --tcp", "--congestion is for virtual time"),
+    ("run stock --out x --policy incremental --congestion 9,3 --tcp", "--congestion applies to virtual time only"),
     ("run stock --out x --trase", "unrecognized arguments: --trase"),
 ]
 

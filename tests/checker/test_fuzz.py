@@ -8,17 +8,18 @@ import pytest
 from attrs import evolve
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
-from routeproof.checker.errors import UsageError
-from routeproof.checker.fuzz import fuzz
+from routeproof.checker.counterexamples.record import replay
+from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.fuzz import PROFILES, fuzz
 from routeproof.checker.fuzz.walk import Walk
 from routeproof.checker.instances import find
-from routeproof.checker.replay import replay_file
-from routeproof.checker.runs import replay
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.verdict import Result
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
 from routeproof.model.world import Action
 from routeproof.spec.properties import PROPERTIES, properties_for
+from tests.campaigns import daily
 
 
 def hunt(traces: Path | None) -> Result:
@@ -46,16 +47,23 @@ def verdicts(result: Result) -> dict[str, str]:
 # -- nothing to find ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_the_routing_core_survives_a_fast_campaign(policy: str) -> None:
-    result = fuzz(None, policy=policy, mutant=None)
-    assert verdicts(result) == {p.id: "holds" for p in properties_for(policy)}
-    assert min(f.exercised for f in result.findings.values()) > 100
+FAST = PROFILES["fast"].examples
+
+
+@pytest.mark.parametrize(
+    ("policy", "examples"),
+    daily([(policy, examples) for policy in POLICIES for examples in (FAST // 3, FAST)], lambda case: case[1] < FAST),
+)
+def test_the_routing_core_survives_a_fast_campaign(policy: str, examples: int) -> None:
+    """Daily a third of it."""
+    result = fuzz(None, policy=policy, mutant=None, examples=examples)
+    assert verdicts(result) == {p.id: "holds" for p in properties_for("routing", policy)}
+    assert min(f.exercised for f in result.findings.values()) > 100 * examples // FAST
     covering = {"COV-2", "COV-8", "COV-10"} if policy != "none" else set()
     own = {"active": {"COV-4"}, "lazy": {"COV-6"}, "packing": {"COV-4", "COV-7"}}.get(policy, set())
     assert set(result.rules) >= {"RTE-2", "RTE-3", "RTE-4", "RTE-5", "RTE-6", "RTE-7"} | covering | own
     assert (result.engine, result.instance, result.policy, result.complete) == ("fuzz", "generated", policy, False)
-    assert result.transitions > 40_000
+    assert result.transitions > 40_000 * examples // FAST
     assert result.limit.endswith(f" examples, {result.transitions:,} steps, seed 0")
 
 
@@ -129,7 +137,7 @@ def test_declared_failures_are_found_and_do_not_end_the_campaign(name: str) -> N
     instance = find(name)
     policy = instance.policies[0]
     result = fuzz(instance, policy=policy, mutant=None, examples=150)
-    meant = {p.id for p in properties_for(policy) if p.kind == "always"}
+    meant = {p.id for p in properties_for("routing", policy) if p.kind == "always"}
     failed = {p for p, v in verdicts(result).items() if v == "fails"}
     assert failed == meant & set(instance.must_fail)
     assert {verdicts(result)[p] for p in meant - failed} <= {"holds", "unknown"}

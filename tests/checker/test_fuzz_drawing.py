@@ -8,12 +8,14 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import CONDITIONS, EVENT_SETS, PREDICATES, VALUES, Algebra
-from routeproof.checker.fuzz.hermetic import hermetic
-from routeproof.checker.fuzz.strategies import BREAKING, READINGS, THRESHOLDS, Sizes, instances, worlds
+from routeproof.checker.fuzz.campaign import hermetic
+from routeproof.checker.fuzz.strategies import Sizes, instances, worlds
+from routeproof.checker.pruning.fuzzing import BREAKING, READINGS, THRESHOLDS
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance, to_table
-from routeproof.model.pruning_parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.instances import again, congested, parameters
+from routeproof.model.pruning.parameters import PRUNING, PruningParameters
 from routeproof.model.world import World
 from routeproof.spec.claims import CLAIMS
 
@@ -132,7 +134,7 @@ def pruned_sample(policy: str) -> list[Instance]:
 
     @QUIET
     @seed(0)
-    @given(worlds(Sizes(), (policy,), None))
+    @given(worlds(Sizes(), "pruning", (policy,), None))
     def collect(world: World) -> None:
         drawn.append(world.instance)
 
@@ -146,12 +148,14 @@ def test_under_pruning_all_that_is_sound_is_drawn(policy: str) -> None:
     drawn = pruned_sample(policy)
     assert {isinstance(i.subscriptions[0].filter, EventSet) for i in drawn} == {True, False}
     assert {len(i.advertisers) for i in drawn} == {1, 2, 3}
-    assert {len(i.congestion) for i in drawn} == {0, 1, 2}
-    returning = [(s, i.parameters(policy).identity) for i in drawn for s in i.subscribers if s.again is not None]
-    assert {s.again == s.at for s, identity in returning if identity == "issue"} == {True, False}
-    assert {s.again == s.at for s, identity in returning if identity == "id"} == {True}
+    assert {len(congested(i)) for i in drawn} == {0, 1, 2}
+    returning = [
+        (again(s), s.at, parameters(i, policy).identity) for i in drawn for s in i.subscribers if again(s) is not None
+    ]
+    assert {there == at for there, at, identity in returning if identity == "issue"} == {True, False}
+    assert {there == at for there, at, identity in returning if identity == "id"} == {True}
     for parameter in fields(PruningParameters):
-        seen = {getattr(i.parameters(policy), parameter.name) for i in drawn}
+        seen = {getattr(parameters(i, policy), parameter.name) for i in drawn}
         sound = {"thresholds": THRESHOLDS[policy], **READINGS}.get(parameter.name)
         if sound is None:
             value, claim = BREAKING[parameter.name]

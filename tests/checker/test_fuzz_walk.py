@@ -4,14 +4,17 @@ from collections.abc import Callable, Hashable
 from random import Random
 
 import pytest
+from attrs import evolve
 
+from routeproof.checker.counterexamples.record import follow, replay
 from routeproof.checker.fuzz.trim import trimmed
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
 from routeproof.checker.instances import find
 from routeproof.checker.monitor import Monitor, violations
-from routeproof.checker.runs import follow, replay
+from routeproof.model.definition import CORE_DEFINITION
+from routeproof.model.messages import CORE
 from routeproof.model.overlay import Node
-from routeproof.model.protocol import Local, Outcome
+from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES, properties_for
@@ -62,7 +65,7 @@ def act_and_drain(walk: Walk) -> None:
 @pytest.mark.parametrize(("mutant", "policy"), MUTANTS)
 def test_judges_as_the_monitor_does(mutant: str, policy: str) -> None:
     """It looks only at what changed; the first state with anything wrong, and what is wrong there, must be the same."""
-    properties, states_with_anything_wrong = [p for p in properties_for(policy) if p.scope != "graph"], 0
+    properties, states_with_anything_wrong = [p for p in properties_for("routing", policy) if p.over != "graph"], 0
     for name in ("line3", "star4", "unadv3", "pair3"):
         asked = world(find(name), policy, mutant)
         for number in range(40):
@@ -108,6 +111,10 @@ def test_a_queue_that_nobody_empties_is_seen_once_nothing_else_can_happen() -> N
     pytest.fail("no run got stuck")
 
 
+NUMBERS: tuple[type, ...] = (*CORE, int)
+SAYS_NUMBERS = evolve(CORE_DEFINITION, messages=NUMBERS)
+
+
 class Growing:
     """Every broker answers every message with a longer one, so that no state is ever reached again."""
 
@@ -118,8 +125,8 @@ class Growing:
     def initial(self, node: Node) -> Local:
         return ()
 
-    def pending(self, local: Local) -> bool:
-        return False
+    def kept(self, local: Local) -> Kept:
+        return NOTHING_KEPT
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         return True
@@ -132,7 +139,10 @@ class Growing:
 def test_a_network_that_never_rests_is_given_up() -> None:
     found: list[Violation] = []
     walk = Walk(
-        World(find("tiny"), Growing(), "none"), [PROPERTIES["Drains"]], Tally(), reporting_to(found, sought=False)
+        World(find("tiny"), Growing(), "none", definition=SAYS_NUMBERS),
+        [PROPERTIES["Drains"]],
+        Tally(),
+        reporting_to(found, sought=False),
     )
     walk.take(walk.possible_operations()[0])
     walk.drain("first")

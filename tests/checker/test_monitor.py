@@ -6,10 +6,10 @@ from collections import deque
 
 import pytest
 
+from routeproof.checker.counterexamples.record import replay
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
 from routeproof.checker.monitor import Monitor, exercised, violations
-from routeproof.checker.runs import replay
 from routeproof.model.protocols import world
 from routeproof.model.world import State, World
 from routeproof.spec.properties import PROPERTIES, properties_for
@@ -41,7 +41,7 @@ def _states(explored: World) -> list[State]:
 )
 def test_agrees_with_the_explorer(instance: str, policy: str, mutant: str | None) -> None:
     explored = world(find(instance), policy, mutant)
-    properties = [p for p in properties_for(policy) if p.scope != "graph"]
+    properties = [p for p in properties_for("routing", policy) if p.over != "graph"]
     findings = explore(explored, properties=properties).findings
     states = _states(explored)
     assert {p.id for state in states for p, _ in violations(explored, state, properties)} == {
@@ -67,7 +67,7 @@ def test_each_property_is_named_once_in_a_state() -> None:
     hunted, finding = hunt(Prey("line3", "active", "withdrawal-not-sent", "NoResidue"))
     assert finding.run is not None
     state = replay(hunted, finding.run)[-1].state
-    names = [p.id for p, _ in violations(hunted, state, properties_for("active"))]
+    names = [p.id for p, _ in violations(hunted, state, properties_for("routing", "active"))]
     assert "NoResidue" in names
     assert len(names) == len(set(names))
 
@@ -76,7 +76,7 @@ def test_tables_are_not_judged_while_a_control_message_is_queued() -> None:
     quiet = world(find("line3"), "active")
     state = replay(quiet, ["advertise(a)"])[-1].state
     assert any(state.queues)
-    assert not [p for p in exercised(quiet, state, properties_for("active")) if p.scope in ("node", "link")]
+    assert not [p for p in exercised(quiet, state, properties_for("routing", "active")) if p.over in ("node", "link")]
 
 
 def test_a_run_that_comes_back_never_ends() -> None:

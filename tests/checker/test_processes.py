@@ -4,7 +4,7 @@ import multiprocessing
 import threading
 import time
 
-from routeproof.checker.processes import in_processes
+from routeproof.checker.system.processes import in_processes
 
 OTHERS = 3
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from routeproof.checker.counterexamples.record import record, write_counterexample
 from routeproof.checker.instances import find
-from routeproof.checker.record import record, write_counterexample
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.protocols import world

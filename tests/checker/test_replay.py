@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.counterexamples.record import write_counterexample
+from routeproof.checker.counterexamples.replay import NotEnabled, replay, replay_file
+from routeproof.checker.counterexamples.show import FORMATS, show
 from routeproof.checker.instances import find
-from routeproof.checker.record import write_counterexample
-from routeproof.checker.replay import NotEnabled, replay, replay_file
-from routeproof.checker.show import FORMATS, show
+from routeproof.checker.system.errors import UsageError
 from routeproof.model.protocols import world
 from tests.checker.hunt import ALL, Prey, hunt
 
@@ -57,9 +57,9 @@ def test_reproduces(tmp_path: Path, prey: Prey) -> None:
             lambda rows: rows[0].update(mutant=None),
             "event 12: recorded 12 b1 send b2 unsub(s1); now 12 b1 send b2 sub(S)",
         ),
-        (lambda rows: rows.pop(), "recorded nothing more; now 17 b3 client client-a pub(p)"),
+        (lambda rows: rows.pop(), "recorded nothing more; now 18 b2 receive b3 pub(p)"),
         (lambda rows: rows.append(rows[-1]), "; now nothing more"),
-        (lambda rows: rows[3].update(broker="b9"), "event 3: recorded 3 b9 receive b3 adv(a)"),
+        (lambda rows: rows[3].update(broker="b9"), "event 3: recorded 3 b9 client client-s1 sub(s1)"),
         (lambda rows: rows[1]["message"].update(filter=[0, 1]), "event 1: recorded"),
         (lambda rows: rows[0]["actions"].insert(0, "deliver 3>2"), 'step 1: "deliver 3>2" cannot happen here'),
         (lambda rows: rows[0]["actions"].append("publish(p)"), "it has been done before"),
@@ -68,6 +68,16 @@ def test_reproduces(tmp_path: Path, prey: Prey) -> None:
         (lambda rows: rows[0]["violation"].update(property="PropagationTree"), "recorded PropagationTree"),
         (lambda rows: rows[0].update(overlay=[["b1", "b2"]]), "header: overlay: recorded"),
         (lambda rows: rows[0].update(dialect="events"), "header: dialect: recorded events; now strict"),
+        (lambda rows: rows[2].update(event="teleport"), 'line 3: recorded what cannot be read; now "event": found'),
+        (
+            lambda rows: rows[2].update(time=9),
+            "event 2: recorded 2 b3 send b2 adv(a); now 2 b3 send b2 adv(a), with an",
+        ),
+        # The first difference counts, also if a later action cannot happen.
+        (
+            lambda rows: (rows[1]["message"].update(filter=[0, 1]), rows[0]["actions"].append("dance")),
+            "step 1, event 1: recorded 1 b3 client client-a adv(a); now 1 b3 client client-a adv(a), with another",
+        ),
     ],
 )
 def test_differs(recorded: Path, tmp_path: Path, edit: Callable[[list[Row]], object], said: str) -> None:
@@ -123,7 +133,7 @@ def test_the_first_action_that_is_not_enabled_is_named(instance: str, run: list[
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda rows: (rows[0].pop("instance"), rows[0].pop("actions")), "no counterexample"),
+        (lambda rows: (rows[0].pop("actions"), rows[0].pop("violation")), "a recorded run, and no counterexample"),
         (lambda rows: rows[0].pop("instance"), '"instance": found null; expected an object'),
         (lambda rows: rows[0].pop("actions"), '"actions" is missing; expected a list'),
         (lambda rows: rows[0].update(actions="advertise(a)"), "expected a list"),
@@ -136,7 +146,6 @@ def test_the_first_action_that_is_not_enabled_is_named(instance: str, run: list[
         (lambda rows: rows[0]["violation"].update(property="Perfect"), "no property is called"),
         (lambda rows: rows[0]["instance"].update(overlay=[[1, 2], [2, 1]]), "instance"),
         (lambda rows: rows[0]["instance"].update(protocol="pruning"), "instance"),
-        (lambda rows: rows[2].update(event="teleport"), 'line 3: "event": found "teleport"'),
         (lambda rows: rows.clear(), "the file is empty"),
     ],
 )

@@ -10,17 +10,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from routeproof.checker.errors import UsageError
-from routeproof.checker.record import write_counterexample
-from routeproof.checker.replay import replay_file
-from routeproof.checker.show import show
-from routeproof.checker.show.draw import draw
-from routeproof.checker.shrink import shrink_file
+import routeproof.traces
+from routeproof.checker.cli import main
+from routeproof.checker.counterexamples.record import write_counterexample
+from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples.show import FORMATS, read, show, shown_as
+from routeproof.checker.counterexamples.show.text import draw
+from routeproof.checker.counterexamples.shrink import shrink_file
+from routeproof.checker.system.errors import UsageError
 from tests.checker.hunt import ALL, MUTANTS, Prey, hunt
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.txt"))
@@ -97,7 +100,8 @@ LINES = (
 
 
 def _bad_lines(diagram: str) -> Iterator[str]:
-    first, *lines = diagram.splitlines()
+    title, first, *lines = diagram.splitlines()
+    assert re.fullmatch(rf"%% {LABEL}", title)
     assert first == "sequenceDiagram"
     named: set[str] = set()
     for line in lines:
@@ -192,14 +196,91 @@ def test_bad_lines_are_counted_and_named(tmp_path: Path) -> None:
     assert 'line 10  "event": found "teleport"; expected one of' in text
 
 
-def test_a_counterexample_that_does_not_reproduce_is_shown_all_the_same(tmp_path: Path) -> None:
+TRACES = Path(routeproof.traces.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted((TRACES / "samples").glob("*.jsonl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("form", FORMATS)
+def test_recorded_runs_that_ship_are_shown(path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A recorded run may have its instance in the header, and is no counterexample for that."""
+    assert main(["show", str(path), "--format", form]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert re.fullmatch(rf"(?:%% )?{path.stem}(?::|#58;) a recorded run of \d+ events", first)
+
+
+@pytest.mark.parametrize("path", sorted((TRACES / "corpus").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_counterexamples_that_ship_reproduce(path: Path) -> None:
+    shown = read(path)
+    assert shown.replay is not None
+    assert not shown.is_false
+    assert " recorded run " not in shown_as(shown, "mermaid").splitlines()[0]
+
+
+Rows = list[dict[str, Any]]
+
+
+def _other_claim(rows: Rows) -> None:
+    rows[0]["violation"] = {"property": "NoDuplicate", "why": "forged"}
+
+
+def _other_steps(rows: Rows) -> None:
+    rows[0]["actions"].pop()
+
+
+def _other_instance(rows: Rows) -> None:
+    rows[0]["instance"]["subscription"][0]["events"] = [0]
+
+
+def _bad_line(rows: Rows) -> None:
+    rows.append({"broker": "b1"})
+
+
+def _no_mutant(rows: Rows) -> None:
+    rows[0]["mutant"] = None
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("forge", [_other_claim, _other_steps, _other_instance, _bad_line, _no_mutant])
+def test_a_counterexample_that_does_not_reproduce(
+    tmp_path: Path, forge: Callable[[Rows], None], form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first line says so and where, in every format; what is claimed is not the title; the exit code is 1."""
+    hunted, finding = hunt(MUTANTS[0])
+    path = write_counterexample(hunted, finding, tmp_path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    forge(rows)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["show", str(path), "--format", form]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    difference = read(path).replay.difference  # type: ignore[union-attr]
+    assert difference is not None
+    assert re.match(rf"(?:%% )?{hunted.instance.name}(?::|#58;) does not reproduce", first)
+    assert difference.where in first
+    small = tmp_path / "small.jsonl"
+    assert main(["shrink", str(path), "-o", str(small)]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith(f"{path}: does not reproduce: {difference.where}")
+    assert said.out.count("\n") == 1
+    assert said.err == ""
+    assert not small.exists()
+
+
+def test_the_steps_of_a_false_counterexample_are_those_that_happen(tmp_path: Path) -> None:
     path = write_counterexample(*hunt(MUTANTS[0]), tmp_path)
     header, *events = (json.loads(line) for line in path.read_text().splitlines())
     header["mutant"] = None
     path.write_text("".join(json.dumps(row) + "\n" for row in (header, *events)))
     text = show(path, "text")
-    assert "not reproduced" in text
     assert "1  advertise(a)" in text
+    assert re.search(r"^  claimed +NoLostDelivery fails: ", text, re.MULTILINE)
+
+
+def test_the_reason_in_a_diagram_is_that_of_the_replay(tmp_path: Path) -> None:
+    path = write_counterexample(*hunt(MUTANTS[0]), tmp_path)
+    header, *events = (json.loads(line) for line in path.read_text().splitlines())
+    header["violation"]["why"] = "forged"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (header, *events)))
+    assert all("forged" not in show(path, form) for form in FORMATS)
 
 
 # -- overlays ----------------------------------------------------------------------------------------------------------

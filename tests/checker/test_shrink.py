@@ -14,13 +14,12 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.counterexamples.record import replay, write_counterexample
+from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples.shrink import NotReproduced, shrink, shrink_file
+from routeproof.checker.counterexamples.smaller import smaller
 from routeproof.checker.monitor import Monitor
-from routeproof.checker.record import write_counterexample
-from routeproof.checker.replay import replay_file
-from routeproof.checker.runs import replay
-from routeproof.checker.shrink import shrink, shrink_file
-from routeproof.checker.smaller import smaller
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.verdict import Finding
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Instance
@@ -130,7 +129,7 @@ def _stumble(mutant: str, policy: str) -> tuple[World, Finding]:
     for seed in range(100):
         rng = random.Random(seed)
         large = world(_drawn(rng), policy, mutant)
-        monitor = Monitor(large, [p for p in properties_for(policy) if p.scope != "graph"])
+        monitor = Monitor(large, [p for p in properties_for("routing", policy) if p.over != "graph"])
         state, run = large.initial(), list[str]()
         while actions := [a for a in large.actions if large.enabled(state, a)]:
             operations = [a for a in actions if a.operation is not None]
@@ -200,10 +199,15 @@ def test_what_cannot_be_shrunk(tmp_path: Path) -> None:
     header, *events = (json.loads(line) for line in source.read_text().splitlines())
     unnamed = {key: value for key, value in header.items() if key != "violation"}
     wrong = {**header, "violation": {"property": "NoDuplicate", "why": ""}}
-    for changed, said in ((unnamed, "names no violation"), (wrong, "does not reproduce, so it cannot be shrunk")):
+    cases: list[tuple[dict[str, object], type[Exception], str]] = [
+        (unnamed, UsageError, "names no violation"),
+        (wrong, NotReproduced, "does not reproduce: after step"),
+    ]
+    for changed, kind, said in cases:
         source.write_text("".join(json.dumps(row) + "\n" for row in (changed, *events)))
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(kind, match=said):
             shrink_file(source, tmp_path / "out.jsonl")
+        assert not (tmp_path / "out.jsonl").exists()
     source.write_text("".join(json.dumps(row) + "\n" for row in (header, *events)))
     with pytest.raises(UsageError, match="cannot be written"):
         shrink_file(source, tmp_path / "no" / "out.jsonl")

@@ -13,7 +13,12 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
-DECLARED = [*PROJECT["project"]["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+OWN = "routeproof["
+"""The extra `dev` names the other extras by the distribution itself."""
+DECLARED = [
+    *PROJECT["project"]["dependencies"],
+    *(line for extra in EXTRAS.values() for line in extra if not line.startswith(OWN)),
+]
 LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
 PINS = {
     canonicalize_name(name): version
@@ -76,3 +81,8 @@ def test_nothing_is_pinned_that_nobody_needs() -> None:
 
 def test_the_dev_group_is_the_dev_extra() -> None:
     assert PROJECT["dependency-groups"]["dev"] == EXTRAS["dev"]
+
+
+def test_the_dev_extra_brings_every_other_one() -> None:
+    (own,) = (Requirement(line) for line in EXTRAS["dev"] if line.startswith(OWN))
+    assert own.extras == set(EXTRAS) - {"dev"}

@@ -6,6 +6,7 @@ instead. Times are not compared.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE = re.compile(r"```console\n(?P<body>.*?)```", re.DOTALL)
 TOML = re.compile(r"```toml\n(?P<body>.*?)```", re.DOTALL)
 TIME = re.compile(r"\b\d+\.\d s\b")
@@ -26,10 +27,12 @@ def with_console(document: Path) -> bool:
     return bool(CONSOLE.search(document.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if with_console(d)], ids=lambda d: d.name)
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if with_console(d)], ids=lambda d: str(d.relative_to(ROOT)))
 def test_console_blocks_print_what_they_say(document: Path, tmp_path: Path) -> None:
     """Blocks of one document run in one folder, in order, so that a later one sees what an earlier one wrote."""
     text = document.read_text(encoding="utf-8")
+    for program in document.parent.glob("*.py"):
+        shutil.copy(program, tmp_path)
     for block in TOML.finditer(text):
         instance = tomllib.loads(block["body"])
         if "name" in instance:

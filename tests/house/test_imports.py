@@ -11,22 +11,34 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.wings import wings
+from routeproof.impl.implementations import implementations
+from routeproof.model.protocols import DEFINITIONS
+from routeproof.spec.properties import PROPERTIES
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # The modules of `model` that name things and decide nothing; every other module there is a protocol or the world.
 VOCABULARY = frozenset(
     f"routeproof.model.{name}"
     for name in (
+        "codec",
+        "fields",
         "filters",
         "instance",
         "messages",
+        "operations",
         "overlay",
+        "plugins",
         "protocol",
-        "pruning_parameters",
-        "pruning_state",
         "tables",
+        "topology",
     )
-)
+) | {
+    f"routeproof.model.{path.parent.name}.{name}"
+    for path in (ROOT / "model").glob("*/definition.py")
+    for name in ("messages", "operations", "parameters", "state")
+}
 
 # The ghosts: properties speak of them, brokers never see them.
 GHOSTS = frozenset({"routeproof.model.history"})
@@ -48,14 +60,23 @@ OTHER_ROOMS = {
     "traces": VOCABULARY,
 }
 
+# The module that loads what an entry point or a user names.
+LOADS = "routeproof.model.plugins"
+
 # The one engine that speaks to Z3; the others have no use for it.
 PROVES = frozenset({"routeproof.checker.prove"})
 
 # The modules of `checker` that are asked for a run of the reference implementation.
 RUNS_IMPL = frozenset(
-    f"routeproof.checker.commands.{name}"
-    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "run_words", "run_pruning", "reproduce")
-) | {"routeproof.checker.bench.broker", "routeproof.checker.bench.recorded", "routeproof.checker.reproduce"}
+    f"routeproof.checker.cli.commands.{name}"
+    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "reproduce")
+) | {
+    "routeproof.checker.migration",
+    "routeproof.checker.pruning.run_options",
+    "routeproof.checker.pruning.experiments",
+    "routeproof.checker.conform",
+    "routeproof.checker.experiments",
+}
 
 
 def violations(
@@ -101,7 +122,7 @@ def _imports(module: str, tree: ast.Module, is_package: bool) -> Iterator[tuple[
             match node.args:
                 case [ast.Constant(value=str(target)), *_]:
                     yield node.lineno, target
-                case _ if not module.startswith("routeproof.checker"):
+                case _ if not module.startswith("routeproof.checker") and module != LOADS:
                     yield node.lineno, "a module named at run time"
 
 
@@ -130,6 +151,59 @@ def test_room_imports_only_what_it_may(room: str) -> None:
     assert not found, "\n".join(found)
 
 
+LAYERS = (
+    (
+        "spec/theory/logic",
+        "spec/theory/filters",
+        "spec/theory/relation",
+        "spec/theory/propagation",
+        "spec/theory/invariants",
+        "spec/pruning/theory",
+        "spec/theory",
+    ),
+    (
+        "checker/prove/solver",
+        "checker/prove/counterexample",
+        "checker/prove/refine",
+        "checker/pruning",
+        "checker/prove",
+    ),
+    (
+        "checker/system",
+        "checker/explore",
+        "checker/counterexamples",
+        "checker/fuzz",
+        "checker/check",
+        "checker/cli/commands",
+    ),
+    ("impl/index", "impl/simulation", "impl/workloads", "impl/tcp", "impl/routing", "impl/pruning"),
+)
+"""Packages that import downward only: each may import those before it in its row, and itself."""
+
+
+@pytest.mark.parametrize("row", LAYERS, ids=lambda row: row[-1])
+def test_packages_import_downward_only(row: tuple[str, ...]) -> None:
+    names = ["routeproof." + each.replace("/", ".") for each in row]
+    found: list[str] = []
+    for place, folder in enumerate(row):
+        files = sorted((ROOT / folder).glob("*.py"))
+        assert files, f"no modules in {folder}/"
+        for file in files:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            for line, target in _imports(names[place], tree, is_package=True):
+                layers = [each for each in names if _within(target, frozenset({each}))]
+                if layers and names.index(max(layers, key=len)) > place:
+                    found.append(f"{file.relative_to(ROOT)}:{line}: imports {target}, which is above it")
+    assert not found, "\n".join(found)
+
+
+def test_the_registries_of_the_rooms_have_the_same_protocols() -> None:
+    protocols = {protocol for each in PROPERTIES.values() for protocol, _ in each.variants}
+    assert set(DEFINITIONS) == set(implementations()) == set(wings()) == protocols
+    for name, implementation in implementations().items():
+        assert (implementation.protocol, implementation.policies) == (name, DEFINITIONS[name].policies)
+
+
 def test_every_room_is_in_the_table() -> None:
     links = {entry.name for entry in (ROOT / "src/routeproof").iterdir() if entry.is_symlink()}
     assert links == set(OTHER_ROOMS) == set(THIRD_PARTY)
@@ -148,9 +222,9 @@ def test_every_room_is_in_the_table() -> None:
         ("model.filters.strict", "from routeproof.model import world"),
         ("model.filters", "from . import world"),
         ("model.history", "from routeproof.model.routing import Routing"),
-        ("checker.explore", "from routeproof.impl.broker import Broker"),
+        ("checker.explore", "from routeproof.impl.routing.broker import Broker"),
         ("checker.explore", "import z3"),
-        ("checker.commands.prove", "import z3"),
+        ("checker.cli.commands.prove", "import z3"),
         ("impl.broker", "from routeproof.model.routing import handle"),
         ("impl.broker", "from routeproof.model import world"),
         ("impl.broker", "from routeproof.model.history import Ledger"),
@@ -182,7 +256,7 @@ def test_a_breach_is_found(module: str, source: str) -> None:
             "checker.explore",
             "import numpy as np\nfrom routeproof.model.world import World\nimport routeproof.spec.rules",
         ),
-        ("checker.prove.solve", "import z3\nfrom routeproof.spec.theory.theorem import Obligation"),
+        ("checker.prove.solver.solve", "import z3\nfrom routeproof.spec.theory.logic.proof import Obligation"),
         ("impl.broker", "import asyncio\nfrom routeproof.model import filters\nfrom .index import Index"),
         ("traces.reader", "from routeproof.model.messages import Message"),
     ],
@@ -192,7 +266,7 @@ def test_what_is_allowed_passes(module: str, source: str) -> None:
 
 
 def test_a_run_of_the_implementation_is_allowed_by_module() -> None:
-    source = "from routeproof.impl.simulator import run"
+    source = "from routeproof.impl.simulation.simulator import run"
     runs_impl = frozenset({"routeproof.checker.lockstep"})
     assert not violations("routeproof.checker.lockstep", source, runs_impl=runs_impl)
     assert violations("routeproof.checker.explore", source, runs_impl=runs_impl)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from routeproof.model.filters import STRICT, EventSet
-from routeproof.model.messages import Advertisement, Deliver, Message, Publication, Publish, Signal, Subscription
+from routeproof.model.messages import Advertisement, Deliver, Message, Publication, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Node, Overlay
 
 EVERYTHING = Subscription(1, "everything", STRICT.parse([]))
@@ -29,8 +29,8 @@ class Scripted:
         self.answer = answer
         self.received: list[tuple[Node, Message]] = []
 
-    def receive(self, sender: Node, message: Message | Signal) -> Sequence[tuple[Node, Message]]:
-        assert not isinstance(message, Signal), "it was not asked to be congested"
+    def receive(self, sender: Node, message: Message) -> Sequence[tuple[Node, Message]]:
+        assert not message.by, "it was not asked to be congested"
         self.received.append((sender, message))
         return self.answer(sender, message)
 

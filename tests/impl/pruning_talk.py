@@ -15,13 +15,9 @@ from routeproof.model.filters import Event, EventSet, Filter
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
-    Congest,
-    Cut,
     Message,
     Publication,
     Publish,
-    Relieve,
-    Signal,
     Subscribe,
     Subscription,
     Unadvertise,
@@ -29,7 +25,8 @@ from routeproof.model.messages import (
     describe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning_parameters import PruningParameters
+from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, met, publish, withdraw
+from routeproof.model.pruning.parameters import PruningParameters
 
 HUB: Node = 1
 FEW = None
@@ -74,7 +71,7 @@ class Talk:
     overlay: Overlay
     policy: str
     parameters: PruningParameters
-    said: tuple[tuple[Node, Message | Signal] | None, ...]
+    said: tuple[tuple[Node, Message] | None, ...]
 
     def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:
         """For Hypothesis, which spells out every field otherwise."""
@@ -96,15 +93,15 @@ class Talk:
         return f"{self.policy} {changed}, {len(self.overlay.edges)} neighbours; {said}; where {filters}"
 
 
-def _spelt(each: tuple[Node, Message | Signal] | None) -> str:
+def _spelt(each: tuple[Node, Message] | None) -> str:
     if each is None:
         return "restart"
     sender, message = each
     cuts = ""
-    if isinstance(message, Unsubscribe) and message.cuts is not None:
-        cuts = str([(cut.advertisement, cut.distances) for cut in message.cuts])
+    if isinstance(message, Unsubscribe) and message.header is not None:
+        cuts = str([(cut.advertisement, cut.distances) for cut in cuts_of(message) or ()])
     if isinstance(message, Publish):
-        cuts = f"{message.publication.event} ({message.distance}, {message.count})"
+        cuts = f"{message.publication.event} ({met(message).distance}, {met(message).count})"
     return f"{sender}: {describe(message)}{cuts}"
 
 
@@ -129,7 +126,7 @@ def talks(
     parameters = evolve(drawn_parameters(draw, policy), **fixed)
     overlay = Overlay.of((HUB, leaf) for leaf in range(2, 2 + pick(draw, (1, 2, 2, 3, 4))))
     speech = _Speech(draw, algebra, policy, (LOCAL, *overlay.neighbours(HUB)))
-    said: list[tuple[Node, Message | Signal] | None] = []
+    said: list[tuple[Node, Message] | None] = []
     if pick(draw, (True, True, True, False)):  # first something that can be withdrawn
         said = [speech.next(kind) for kind, many in BEFORE.items() for _ in range(pick(draw, many))]
     said += [speech.next() if pick(draw, range(20)) else None for _ in range(pick(draw, (5, 20, 40)))]
@@ -154,7 +151,7 @@ class _Speech:
         self.advertisements = [Advertisement(n, f"a{n}", self._filter()) for n in range(4)]
         self.subscriptions = [Subscription(n, f"s{n}", self._filter()) for n in range(pick(self.draw, (1, 4, 8, 12)))]
 
-    def next(self, kind: str = "") -> tuple[Node, Message | Signal]:
+    def next(self, kind: str = "") -> tuple[Node, Message]:
         kind, hop = kind or pick(self.draw, KINDS), pick(self.draw, self.hops)
         match kind:
             case "subscribe":
@@ -168,7 +165,7 @@ class _Speech:
                 source = self._its_source_or(hop, subscription)
                 if self.source.get(subscription) == source and pick(self.draw, (True, True, True, False)):
                     del self.source[subscription]  # otherwise it may be withdrawn once more
-                return source, Unsubscribe(subscription, self._cuts(source))
+                return source, withdraw(subscription, self._cuts(source))
             case "advertise":
                 advertisement = pick(self.draw, self.advertisements)
                 hop = pick(self.draw, (hop, self.hops[-1], self.hops[-1]))  # several on one side: lists are shortened
@@ -192,7 +189,7 @@ class _Speech:
             event = self.algebra.event(self.draw, pick(self.draw, self.shapes), pick(self.draw, self.shapes))
         self.published += 1
         publication = Publication(self.published, f"p{self.published}", pick(self.draw, ("a0", "a0", "a1", "?")), event)
-        return Publish(publication, pick(self.draw, (0, 0, 1, 2, 5)), pick(self.draw, (0, 0, 1, 3)))
+        return publish(publication, pick(self.draw, (0, 0, 1, 2, 5)), pick(self.draw, (0, 0, 1, 3)))
 
     def _cuts(self, source: Node) -> tuple[Cut, ...] | None:
         """A client writes none; a neighbour may write anything: what is unknown, what is long past."""

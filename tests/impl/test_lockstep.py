@@ -15,21 +15,19 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
-from routeproof.impl import broker as broker_module
-from routeproof.impl import profile as profile_module
-from routeproof.impl import sketch as sketch_module
-from routeproof.impl import words as words_module
-from routeproof.impl.broker import Broker
-from routeproof.impl.candidates import Candidates
-from routeproof.impl.covering import Covering, Group, Settlement
-from routeproof.impl.entry import Entry
-from routeproof.impl.filter_index import CoveredIndex
-from routeproof.impl.matching import Matching
-from routeproof.impl.outbox import Outbox
-from routeproof.impl.predicate_index import PredicateIndex
-from routeproof.impl.profile import Profile
-from routeproof.impl.sketch import Sketch, Spans, encloses
-from routeproof.impl.texts import Texts
+from routeproof.impl.index import profile as profile_module
+from routeproof.impl.index import sketch as sketch_module
+from routeproof.impl.index import words as words_module
+from routeproof.impl.index.candidates import Candidates
+from routeproof.impl.index.covering import Covering, Group, Settlement
+from routeproof.impl.index.filter_index import CoveredIndex
+from routeproof.impl.index.matching import Matching
+from routeproof.impl.index.predicate_index import PredicateIndex
+from routeproof.impl.index.profile import Entry, Profile
+from routeproof.impl.index.sketch import Sketch, Spans, encloses
+from routeproof.impl.index.texts import Texts
+from routeproof.impl.routing import broker as broker_module
+from routeproof.impl.routing.broker import Broker, Outbox
 from routeproof.model.filters.string_range import beginning_with
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscribe, Unsubscribe
@@ -39,7 +37,7 @@ from routeproof.model.routing import Routing
 from routeproof.model.tables import Tables
 from routeproof.model.world import World
 from routeproof.spec.rules import rules_that_fire
-from tests.campaigns import daily
+from tests.campaigns import daily, drawn
 from tests.impl.lockstep import Lockstep
 from tests.impl.talk import HUB, Talk, talks
 from tests.impl.wild import WILD
@@ -62,9 +60,10 @@ def follow(talk: Talk) -> Lockstep:
     return pair
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_one_broker_told_anything(policy: str) -> None:
-    @settings(quiet, max_examples=400)
+def test_one_broker_told_anything(policy: str, share: float) -> None:
+    @settings(quiet, max_examples=round(400 * share))
     @given(talks((policy,)))
     def run(talk: Talk) -> None:
         follow(talk)
@@ -72,12 +71,13 @@ def test_one_broker_told_anything(policy: str) -> None:
     run()
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_one_broker_told_of_any_filters(policy: str) -> None:
+def test_one_broker_told_of_any_filters(policy: str, share: float) -> None:
     """Every operator, with the constants at which indexes could go wrong, and filters that cover each other."""
     fired: set[str] = set()
 
-    @settings(quiet, max_examples=250)
+    @settings(quiet, max_examples=round(250 * share))
     @given(talks((policy,), (WILD,)))
     def run(talk: Talk) -> None:
         fired.update(follow(talk).rules)
@@ -104,7 +104,7 @@ def test_whole_overlays(policy: str) -> None:
     """Each broker of a world has an implementation at its side, which hears what it hears and goes on by itself."""
 
     @settings(quiet, max_examples=60)
-    @given(worlds(Sizes(brokers=6), (policy,), None), st.randoms(use_true_random=False))
+    @given(worlds(Sizes(brokers=6), "routing", (policy,), None), st.randoms(use_true_random=False))
     def run(asked: World, random: object) -> None:
         pairs = {node: Lockstep(asked.instance.overlay, node, policy) for node in asked.nodes}
         state = asked.initial()
@@ -164,7 +164,7 @@ def explore(asked: World) -> None:
 
 
 def test_the_implementation_cites_every_rule() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "impl").glob("*.py")))
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "impl").rglob("*.py")))
     assert set(rules_that_fire("routing")) <= set(re.findall(r"\b[A-Z]{3}-\d+\b", text))
 
 

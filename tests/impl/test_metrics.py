@@ -10,12 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import asdict
 
-from routeproof.impl.costs import Costs
-from routeproof.impl.figures import figures
-from routeproof.impl.metric_files import summary, write_delays, write_samples
-from routeproof.impl.metrics import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, Series, number, thinned
-from routeproof.impl.simulator import Network, Operation, Simulator
+from routeproof.checker.experiments.metric_files import summary, write_delays, write_samples
+from routeproof.checker.experiments.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, Series, figures, number, thinned
+from routeproof.impl.simulation.costs import Costs
+from routeproof.impl.simulation.metrics import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
+from routeproof.impl.simulation.simulator import Network, Operation, Simulator
 from routeproof.model.messages import (
     Deliver,
     Message,

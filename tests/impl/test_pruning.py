@@ -7,37 +7,34 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.impl.broker import Broker
-from routeproof.impl.brokers import SPOKEN, make_broker
-from routeproof.impl.costs import Costs
-from routeproof.impl.in_vain import InVain
-from routeproof.impl.metric_files import summary
-from routeproof.impl.metrics import Metrics
-from routeproof.impl.pruning import PruningBroker
-from routeproof.impl.recording import OBSERVES, Recorder
-from routeproof.impl.simulator import Congestion, Network, Operation, Simulator
-from routeproof.impl.statistics import Statistics, critical
-from routeproof.impl.withdrawal import goes_on
+from routeproof.checker.experiments.metric_files import summary
+from routeproof.impl.implementations import all_policies, make_node
+from routeproof.impl.pruning.broker import PruningBroker, goes_on
+from routeproof.impl.pruning.columns import InVain
+from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion
+from routeproof.impl.pruning.statistics import Statistics, critical
+from routeproof.impl.routing.broker import Broker
+from routeproof.impl.simulation.costs import Costs
+from routeproof.impl.simulation.metrics import Metrics
+from routeproof.impl.simulation.recording import OBSERVES, Recorder
+from routeproof.impl.simulation.simulator import Network, Operation, Simulator
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
-    Congest,
-    Cut,
     Deliver,
     Message,
     PackedSubscribe,
     Publication,
     Publish,
-    Relieve,
-    Signal,
     Subscribe,
     Subscription,
     Unadvertise,
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning_parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.messages import Congest, Cut, Met, Relieve, withdraw
+from routeproof.model.pruning.parameters import PRUNING, PruningParameters
 from routeproof.model.tables import Tables
 from routeproof.traces import TraceWriter, broker_name, read_trace
 
@@ -47,7 +44,7 @@ S, S1 = Subscription(0, "S", EventSet.of(range(6))), Subscription(1, "s1", Event
 
 
 def publish(number: int, event: int, distance: int = 0, count: int = 0) -> Publish:
-    return Publish(Publication(number, f"p{number}", "a", event), distance, count)
+    return Publish(Publication(number, f"p{number}", "a", event), Met(distance, count))
 
 
 # -- what the papers say -----------------------------------------------------------------------------------------------
@@ -74,12 +71,9 @@ def test_thresholds_that_no_distance_satisfies() -> None:
     assert critical([-3, -2], 100, inclusive=True) == 0, "a distance is never negative, whatever a header says"
 
 
-def told(
-    *said: tuple[Node, Message | Signal], neighbours: tuple[Node, ...] = (2, 3), **changed: object
-) -> PruningBroker:
+def told(*said: tuple[Node, Message], neighbours: tuple[Node, ...] = (2, 3), **changed: object) -> PruningBroker:
     parameters = evolve(INCREMENTAL, **changed)  # type: ignore[arg-type]  # values of readings
-    broker = make_broker(1, neighbours, "incremental", parameters)
-    assert isinstance(broker, PruningBroker)
+    broker = PruningBroker(1, neighbours, "incremental", parameters)
     for sender, message in said:
         broker.receive(sender, message)
     return broker
@@ -110,19 +104,20 @@ def test_gt_7_which_distance_counts(triggered: int, counts: int | None) -> None:
 # -- the broker object -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", SPOKEN)
+@pytest.mark.parametrize("policy", all_policies())
 def test_every_policy_has_its_broker(policy: str) -> None:
-    broker = make_broker(1, (2,), policy)
+    broker = make_node(1, (2,), policy)
+    assert isinstance(broker, Broker)
     assert (broker.policy, isinstance(broker, PruningBroker)) == (policy, policy in PRUNING)
 
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="policy 'eager' is unknown; expected one of none, active, lazy, packing"):
-        make_broker(1, (2,), "eager")
+        make_node(1, (2,), "eager")
     with pytest.raises(ValueError, match="policy 'active' is unknown; expected one of incremental, selective"):
         PruningBroker(1, (2,), "active", INCREMENTAL)
     with pytest.raises(ValueError, match="the policy active has no parameters"):
-        make_broker(1, (2,), "active", INCREMENTAL)
+        make_node(1, (2,), "active", {"window": 3})
     broker = told()
     for sender, message in (
         (2, Congest()),
@@ -141,7 +136,7 @@ def test_what_cannot_be_is_refused() -> None:
 def test_what_was_withdrawn_leaves_nothing_behind() -> None:
     """Statistics, retained and held ones: all of it goes when what it is about goes."""
     broker = told((2, Advertise(A)), (3, Subscribe(S)), (3, Subscribe(S1)), (LOCAL, Subscribe(S1)), cuts=(0, 1))
-    broker.receive(3, Unsubscribe(S, (Cut("a", (0, 0)),)))
+    broker.receive(3, withdraw(S, (Cut("a", (0, 0)),)))
     assert broker.tables().retained == ((2, (S,)),)
     assert broker.table_size == 1
     broker.receive(2, publish(1, 0))
@@ -169,7 +164,7 @@ def test_triggered_subscriptions_are_counted_when_they_are_sent() -> None:
     assert broker.counters.triggered == 0
     assert [message for _, message in broker.receive(LOCAL, Relieve())] == [
         Subscribe(S1),
-        Unsubscribe(S, (Cut("a", (None, None)),)),
+        withdraw(S, (Cut("a", (None, None)),)),
     ]
     assert broker.counters.triggered == 1
     assert broker.counters.received["relieve"] == 1
@@ -182,18 +177,18 @@ LINE = Overlay.line(3)
 
 def simulated(congestion: Congestion | None, tmp_path: Path) -> tuple[Metrics, Path]:
     """Broker 2 has much to do when S is withdrawn. Service 10 each, but for withdrawals; latency 1."""
-    metrics = Metrics(LINE.brokers, every=1000, pruning=True)
+    metrics = IMPLEMENTATION.metrics(LINE.brokers, every=1000)
     path = tmp_path / "trace.jsonl"
     with TraceWriter(
         path, "r", protocol="pruning", policy="incremental", overlay=LINE.edges, observes=OBSERVES
     ) as trace:
         simulator = Simulator(
             LINE,
-            lambda node: make_broker(node, LINE.neighbours(node), "incremental", evolve(INCREMENTAL, cuts=(1, 2))),
+            lambda node: make_node(node, LINE.neighbours(node), "incremental", {"cuts": [1, 2]}),
             Costs(10, 10, 0, 10),
             Network(latency=1),
             [metrics, Recorder(trace, broker_name, snapshots=7)],
-            congestion,
+            None if congestion is None else congestion.signals(),
         )
         withdrawal = Operation(2081, 1, Unsubscribe(S))
         subscribing = [Operation(100, 1, Subscribe(S)), Operation(200, 1, Subscribe(S1))]
@@ -222,7 +217,7 @@ def test_without_marks_nobody_is_congested(tmp_path: Path) -> None:
     metrics, path = simulated(None, tmp_path)
     assert set(metrics.last("congest").values()) == {0}
     assert '"congest"' not in path.read_text()
-    assert summary(metrics, {b: broker_name(b) for b in LINE.brokers}).pruning is not None
+    assert summary(metrics, {b: broker_name(b) for b in LINE.brokers}).own["congested"] == 0
 
 
 @pytest.mark.parametrize(("high", "low"), [(3, 4), (3, 0), (0, 0)])
@@ -255,4 +250,4 @@ def test_what_comes_in_vain_is_counted_wherever_it_passes() -> None:
 
 def test_columns_of_pruning_are_there_where_they_are_asked_for() -> None:
     assert {"rows", "in_vain", "congest", "relieve"} & set(Metrics([1]).columns) == set()
-    assert {"rows", "in_vain", "congest", "relieve"} < set(Metrics([1], pruning=True).columns)
+    assert {"rows", "in_vain", "congest", "relieve"} < set(IMPLEMENTATION.metrics([1], 1).columns)

@@ -18,27 +18,29 @@ from hypothesis import strategies as st
 from routeproof.checker.fuzz.algebras import Draw, pick
 from routeproof.checker.fuzz.strategies import Sizes, instances
 from routeproof.checker.instances import find
-from routeproof.impl import covering as covering_module
-from routeproof.impl import pruning as pruning_module
-from routeproof.impl import statistics as statistics_module
-from routeproof.impl import withdrawal as withdrawal_module
-from routeproof.impl.brokers import make_broker
-from routeproof.impl.covering import Covering, Due, Settlement
-from routeproof.impl.entry import Entry
-from routeproof.impl.matching import Matching
-from routeproof.impl.outbox import Outbox
-from routeproof.impl.pruning import PruningBroker
-from routeproof.impl.retained import Pool
-from routeproof.impl.statistics import Statistics
-from routeproof.impl.withdrawal import Triggered
+from routeproof.impl.index import covering as covering_module
+from routeproof.impl.index.covering import Covering, Due, Settlement
+from routeproof.impl.index.matching import Matching
+from routeproof.impl.index.profile import Entry
+from routeproof.impl.pruning import broker as pruning_module
+from routeproof.impl.pruning import broker as withdrawal_module
+from routeproof.impl.pruning import statistics as statistics_module
+from routeproof.impl.pruning.broker import PruningBroker, Triggered
+from routeproof.impl.pruning.retained import Pool
+from routeproof.impl.pruning.statistics import Statistics
+from routeproof.impl.routing.broker import Outbox
 from routeproof.model.instance import Instance
-from routeproof.model.messages import Cut, Publish, Unsubscribe
+from routeproof.model.messages import Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocols import world
-from routeproof.model.pruning import Pruning
-from routeproof.model.pruning_parameters import PRUNING, PruningParameters
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning.handler import Pruning
+from routeproof.model.pruning.instances import coming_back, with_congestion, with_readings
+from routeproof.model.pruning.instances import parameters as parameters_of
+from routeproof.model.pruning.messages import Cut, met, publish, withdraw
+from routeproof.model.pruning.parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import World
+from tests.campaigns import drawn
 from tests.impl.lockstep import said
 from tests.impl.pruning_talk import HUB, Talk, drawn_parameters, talks
 from tests.impl.wild import WILD
@@ -65,9 +67,7 @@ class Lockstep:
     broker: PruningBroker = Factory(lambda self: self.new_broker(), takes_self=True)
 
     def new_broker(self) -> PruningBroker:
-        broker = make_broker(self.node, self.overlay.neighbours(self.node), self.policy, self.parameters)
-        assert isinstance(broker, PruningBroker)
-        return broker
+        return PruningBroker(self.node, self.overlay.neighbours(self.node), self.policy, self.parameters)
 
     def tell(self, sender: Node, message: object) -> None:
         outcome = self.pruning.handle(self.node, self.tables, sender, message)
@@ -95,9 +95,10 @@ def follow(talk: Talk) -> Lockstep:
     return pair
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("policy", PRUNING)
-def test_one_broker_told_anything(policy: str) -> None:
-    @settings(quiet, max_examples=600)
+def test_one_broker_told_anything(policy: str, share: float) -> None:
+    @settings(quiet, max_examples=round(600 * share))
     @given(talks((policy,)))
     def run(talk: Talk) -> None:
         follow(talk)
@@ -105,12 +106,13 @@ def test_one_broker_told_anything(policy: str) -> None:
     run()
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("policy", PRUNING)
-def test_one_broker_told_of_any_filters(policy: str) -> None:
+def test_one_broker_told_of_any_filters(policy: str, share: float) -> None:
     """Every operator, with the constants at which indexes could go wrong."""
     fired: set[str] = set()
 
-    @settings(quiet, max_examples=250)
+    @settings(quiet, max_examples=round(250 * share))
     @given(talks((policy,), (WILD,)))
     def run(talk: Talk) -> None:
         fired.update(follow(talk).rules)
@@ -119,6 +121,7 @@ def test_one_broker_told_of_any_filters(policy: str) -> None:
     assert fired >= {"COV-2", "COV-4", "PRN-5"}
 
 
+@drawn(0.3)
 @pytest.mark.parametrize(
     "reading",
     [
@@ -137,10 +140,10 @@ def test_one_broker_told_of_any_filters(policy: str) -> None:
     ],
     ids=lambda reading: ", ".join(f"{key}={value}" for key, value in reading.items()),
 )
-def test_every_reading(reading: dict[str, Any]) -> None:
+def test_every_reading(reading: dict[str, Any], share: float) -> None:
     """Each is drawn above, but among the others; here it is what all examples have."""
 
-    @settings(quiet, max_examples=150)
+    @settings(quiet, max_examples=round(150 * share))
     @given(talks(PRUNING, **reading))
     def run(talk: Talk) -> None:
         follow(talk)
@@ -168,7 +171,7 @@ COV_OF_OTHERS = {
 
 
 def test_the_implementation_cites_every_rule() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "impl").glob("*.py")))
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "impl").rglob("*.py")))
     cited = set(re.findall(r"\b[A-Z]{3}-\d+\b", text))
     assert {rule for rule in RULES if rule not in COV_OF_OTHERS} <= cited
 
@@ -188,16 +191,11 @@ def pruning_worlds(draw: Draw, policy: str) -> World:
     )
     brokers = instance.overlay.brokers
     subscribers = tuple(
-        evolve(s, again=pick(draw, (None, *brokers)) if s.unsubscribes else None) for s in instance.subscribers
+        coming_back(s, pick(draw, (None, *brokers)) if s.unsubscribes else None) for s in instance.subscribers
     )
     congested = tuple(b for b in brokers if pick(draw, (False, False, True)))
-    of_pruning: dict[str, Any] = {
-        "protocol": "pruning",
-        "policies": (policy,),
-        "readings": readings,
-        "congestion": congested,
-    }
-    return world(evolve(instance, subscribers=subscribers, **of_pruning), policy)
+    pruned = evolve(instance, subscribers=subscribers, protocol="pruning", policies=(policy,))
+    return world(with_congestion(with_readings(pruned, readings), congested), policy)
 
 
 @pytest.mark.parametrize("policy", PRUNING)
@@ -207,7 +205,7 @@ def test_whole_overlays(policy: str) -> None:
     @settings(quiet, max_examples=100)
     @given(pruning_worlds(policy), st.randoms(use_true_random=False))
     def run(asked: World, random: Any) -> None:
-        parameters = asked.instance.parameters(policy)
+        parameters = parameters_of(asked.instance, policy)
         pairs = {node: Lockstep(asked.instance.overlay, node, policy, parameters) for node in asked.nodes}
         state = asked.initial()
         for _ in range(120):
@@ -228,13 +226,8 @@ def test_every_question_of_a_small_instance(name: str, policy: str) -> None:
     """All reachable states, with a hub that may become congested; every answer from the tables alone."""
     readings = (("cuts", (1, 2)),) if policy == "incremental" else ()
     plain = find(name)
-    of_pruning: dict[str, Any] = {
-        "protocol": "pruning",
-        "policies": (policy,),
-        "readings": readings,
-        "congestion": (1,),
-    }
-    asked = world(evolve(plain, **of_pruning), policy)
+    pruned = evolve(plain, protocol="pruning", policies=(policy,))
+    asked = world(with_congestion(with_readings(pruned, readings), (1,)), policy)
     frontier = {asked.initial()}
     seen = set(frontier)
     while frontier:
@@ -246,7 +239,7 @@ def test_every_question_of_a_small_instance(name: str, policy: str) -> None:
         for step in asked.steps(state)
     }
     assert len(told) > 100
-    parameters = asked.instance.parameters(policy)
+    parameters = parameters_of(asked.instance, policy)
     for node, tables, sender, message in told:
         assert isinstance(tables, PruningTables)
         pair = Lockstep(asked.instance.overlay, node, policy, parameters, tables)
@@ -260,7 +253,7 @@ def test_every_question_of_a_small_instance(name: str, policy: str) -> None:
 def removals_first(self: PruningBroker, neighbour: Node, entry: Entry, onward: tuple[Cut, ...], out: Outbox) -> None:
     settlement = self._candidates[neighbour].settle(self._due(onward))
     for removed in settlement.removals:
-        out.send(neighbour, Unsubscribe(removed.subscription, onward if removed is entry else None))
+        out.send(neighbour, withdraw(removed.subscription, onward if removed is entry else None))
     out.settle(neighbour, Settlement(settlement.additions, ()))
 
 
@@ -292,7 +285,7 @@ def kept_header(sender: Node, message: Publish, *, several: bool) -> Publish:
 
 def distance_not_reset(sender: Node, message: Publish, *, several: bool) -> Publish:
     told = HEADER(sender, message, several=several)
-    return evolve(told, distance=message.distance) if several else told
+    return publish(told.publication, met(message).distance, met(told).count) if several else told
 
 
 def one_hop_less(seen: Sequence[int], percent: int, inclusive: bool) -> int | None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.impl import recording
-from routeproof.impl.broker import Broker
-from routeproof.impl.costs import Costs
-from routeproof.impl.recording import OBSERVES, Recorder, client
-from routeproof.impl.simulator import Network, Operation, Simulator
+from routeproof.impl.routing.broker import Broker
+from routeproof.impl.simulation import recording
+from routeproof.impl.simulation.costs import Costs
+from routeproof.impl.simulation.recording import OBSERVES, Recorder
+from routeproof.impl.simulation.simulator import Network, Operation, Simulator
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -22,6 +22,7 @@ from routeproof.model.messages import (
     Subscribe,
     Subscription,
     Unsubscribe,
+    client_of,
 )
 from routeproof.model.overlay import Overlay
 from routeproof.traces import Event, Header, TraceTables, TraceWriter, broker_name, decode, encode, open_trace
@@ -171,4 +172,4 @@ def test_tables_too_long_for_a_line_are_left_out_and_said_to_be(
 
 def test_clients_send_no_packed_messages() -> None:
     with pytest.raises(ValueError, match="one by one"):
-        client(PackedSubscribe((WIDE,)))
+        client_of(PackedSubscribe((WIDE,)))

@@ -8,8 +8,8 @@ from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.costs import MILLISECOND, TABLE_II, Costs
-from routeproof.impl.simulator import Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulation.costs import MILLISECOND, TABLE_II, Costs
+from routeproof.impl.simulation.simulator import Network, Observer, Operation, Sends, Simulator
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,
@@ -17,7 +17,6 @@ from routeproof.model.messages import (
     PackedSubscribe,
     PackedUnsubscribe,
     Publish,
-    Signal,
     Subscribe,
     Unsubscribe,
 )
@@ -33,11 +32,11 @@ class Log(Observer):
     """Everything that was handled: broker, sender, message, begin and end of its service, what came of it."""
 
     every: int = 0
-    steps: list[tuple[Node, Node, Message | Signal, int, int, Sends]] = field(factory=list)
+    steps: list[tuple[Node, Node, Message, int, int, Sends]] = field(factory=list)
     looks: list[tuple[int, list[int], list[int]]] = field(factory=list)
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
     ) -> None:
         self.steps.append((broker, sender, message, began, simulator.now, sends))
 

@@ -101,7 +101,7 @@ MALFORMED: dict[str, tuple[str, str]] = {
     "cycle": (_swap(OVERLAY, "overlay = [[1, 2], [2, 3], [3, 1]]"), "overlay: the overlay has a cycle"),
     "not connected": (_swap(OVERLAY, "overlay = [[1, 2], [3, 4]]"), "overlay: the overlay is not connected"),
     "gap": (_swap(OVERLAY, "overlay = [[1, 2], [2, 4]]"), "numbered 1..n without gaps; 3 is missing"),
-    "loop": (_swap(OVERLAY, "overlay = [[1, 2], [2, 2]]"), "broker 2 is linked to itself"),
+    "loop": (_swap(OVERLAY, "overlay = [[1, 2], [2, 2]]"), "b2 is linked to itself"),
     "link twice": (_swap(OVERLAY, "overlay = [[1, 2], [2, 1]]"), "link [1, 2] is listed twice"),
     "broker 0": (
         _swap(OVERLAY, "overlay = [[0, 1], [1, 2]]"),

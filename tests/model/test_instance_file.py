@@ -17,6 +17,7 @@ from routeproof.model.instance_file import InstanceError, parse_instance, to_tab
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import policies_for
+from routeproof.model.pruning.instances import again, congested, issued_again, parameters
 from tests.model.malformed import GOOD, MALFORMED, PREDICATES, PRUNED
 
 SHIPPED = sorted((Path(__file__).resolve().parents[2] / "model/instances").glob("*.toml"))
@@ -76,10 +77,10 @@ def test_predicates_survive_a_round_trip() -> None:
 
 def test_pruning_survives_a_round_trip() -> None:
     instance = parse(PRUNED)
-    assert instance.parameters("incremental").cuts == (1, 2)
-    assert instance.subscribers[0].again == 2
-    assert instance.issued_again(instance.subscribers[0]).id == "S'"
-    assert instance.congestion == (1,)
+    assert parameters(instance, "incremental").cuts == (1, 2)
+    assert again(instance.subscribers[0]) == 2
+    assert issued_again(instance, instance.subscribers[0]).id == "S'"
+    assert congested(instance) == (1,)
     assert parse_instance(json.loads(json.dumps(to_table(instance))), "again") == instance
     assert policies_for(instance) == ("incremental",), "selective has one threshold"
 

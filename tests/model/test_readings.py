@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from attrs import evolve, fields
+from attrs import fields
 
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning_parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.instances import parameters, readings, with_readings
+from routeproof.model.pruning.parameters import PRUNING, PruningParameters
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES
 from tests.model import test_pruning
@@ -76,7 +77,7 @@ READINGS = [(field.name, value) for field in fields(PruningParameters) for value
 
 def used_by_what_ships() -> set[tuple[str, Any]]:
     return {
-        (field.name, getattr(instance.parameters(policy), field.name))
+        (field.name, getattr(parameters(instance, policy), field.name))
         for instance in SHIPPED
         for policy in instance.policies
         for field in fields(PruningParameters)
@@ -103,7 +104,7 @@ def test_each_value_makes_a_difference(parameter: str, value: object) -> None:
     instance = find(name)
     default = getattr(PruningParameters.of(policy), parameter)
     outcomes = [
-        said(evolve(instance, readings=tuple({**dict(instance.readings), parameter: v}.items())), policy, what)
+        said(with_readings(instance, {**dict(readings(instance)), parameter: v}.items()), policy, what)
         for v in (value, default)
     ]
     assert outcomes[0] != outcomes[1]
@@ -118,7 +119,7 @@ def test_what_nobody_exercises_is_found() -> None:
     used = used_by_what_ships()
     assert ("collects", True) in used
     assert ("fewest", 7) not in used
-    without = {r for i in SHIPPED if i.name != "collects3" for r in i.readings}
+    without = {r for i in SHIPPED if i.name != "collects3" for r in readings(i)}
     assert ("collects", True) not in without, "one instance alone exercises it"
 
 

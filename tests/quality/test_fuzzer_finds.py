@@ -2,16 +2,26 @@
 
 The table says for each mutant the policy under which it is fuzzed, the properties that may catch it, and for each of
 them the most steps that the shrunk run may have: measured with six seeds, of which the fast profile's own is used here.
+
+Daily some faults are hunted, at least one under each policy and for each property that catches any. The others are
+played from a pinned example (`pinned/`), which the hunt of a campaign found; `REWRITE_GOLDEN=1` writes it there.
 """
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.fuzz import fuzz
-from routeproof.checker.replay import replay_file
+from routeproof.checker.verdict import Result
 from routeproof.model.instance import POLICIES
 from routeproof.model.routing_mutants import MUTANTS
+from routeproof.spec.properties import PROPERTIES
+from tests.campaigns import daily
+
+PINNED = Path(__file__).with_name("pinned")
 
 FOUND: dict[str, tuple[str, dict[str, int]]] = {
     "removals-first": ("active", {"NoLostDelivery": 8}),
@@ -46,20 +56,61 @@ FOUND: dict[str, tuple[str, dict[str, int]]] = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
-    policy, expected = FOUND[mutant]
-    result = fuzz(None, policy=policy, mutant=mutant, traces=tmp_path)
+HUNTED = (
+    "delivers-to-first",  # packing, NoLostDelivery
+    "delivers-unmatched",  # lazy, Precise
+    "sent-not-recorded",  # active, Agreement or NoResidue
+    "unadvertise-not-flooded",  # active, NoResidue
+    "no-settle-after-unadvertise",  # lazy, NoStray
+    "none-forwards-once",  # none, PropagationTree
+    "waits-for-advertisement",  # lazy, Drains
+    "publication-per-entry",  # none, NoDuplicate
+    "active-keeps-covered",  # active, Compact
+    "overlap-taken-for-cover",  # active, NoLostDelivery or PropagationPath
+)
+"""Faults that are hunted daily."""
 
+
+@pytest.mark.parametrize("mutant", daily(MUTANTS, HUNTED.__contains__))
+def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
+    result = fuzz(None, policy=FOUND[mutant][0], mutant=mutant, traces=tmp_path)
+    [path] = tmp_path.iterdir()
+    if os.environ.get("REWRITE_GOLDEN") and mutant not in HUNTED:
+        shutil.copyfile(path, PINNED / f"{mutant}.jsonl")
+    assert_found(mutant, result, path)
+
+
+@pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant not in HUNTED])
+def test_a_pinned_example_is_found_again(mutant: str, tmp_path: Path) -> None:
+    """It is played before anything is drawn, and shows the fault, and nothing where there is no fault."""
+    path = tmp_path / "pinned.jsonl"
+    path.write_text((PINNED / f"{mutant}.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
+    policy, expected = FOUND[mutant]
+    result = fuzz(None, policy=policy, mutant=mutant, properties=[PROPERTIES[p] for p in expected], traces=tmp_path)
+    assert (result.limit, result.transitions) == (f"regression: {path}", 0)
+    assert_found(mutant, result, path)
+    sound = path.read_text(encoding="utf-8").replace(f'"mutant": "{mutant}"', '"mutant": null')
+    path.write_text(sound, encoding="utf-8")
+    assert not replay_file(path).reproduces
+
+
+def assert_found(mutant: str, result: Result, path: Path) -> None:
+    expected = FOUND[mutant][1]
     [finding] = [f for f in result.findings.values() if f.failed]
     assert finding.property in expected
     assert finding.run is not None
     assert len(finding.run) <= expected[finding.property]
-
-    [path] = tmp_path.iterdir()
     replayed = replay_file(path)
     assert replayed.reproduces
     assert len(replayed.counterexample.world.nodes) <= 3
+
+
+def test_hunted_daily_are_all_policies_and_properties() -> None:
+    """One fault at least is hunted for each; a pinned example belongs to each of the others."""
+    hunted = [FOUND[mutant] for mutant in HUNTED]
+    assert {policy for policy, _ in hunted} == set(POLICIES)
+    assert {each for _, expected in hunted for each in expected} == {p for _, e in FOUND.values() for p in e}
+    assert {path.stem for path in PINNED.iterdir()} == set(MUTANTS) - set(HUNTED)
 
 
 def test_the_table_has_every_mutant_and_every_policy() -> None:

@@ -3,23 +3,32 @@
 Here some of every kind. Of the 22 faults that need no certain number it finds all but one with seed 0;
 `list-for-everybody` takes two publishers on two sides, each with a past, which the explorer meets in `fork4` and the
 fuzzer seldom. Faults of thresholds take a certain share as well: they are fuzzed in an instance that has it.
+
+Daily one fault of each policy is hunted, and what is sound is searched for half as long as in a campaign.
+The others are played from a pinned example (`pinned_pruning/`), which the hunt of a campaign found;
+`REWRITE_GOLDEN=1` writes it there.
 """
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
+from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.fuzz import fuzz
-from routeproof.checker.fuzz.campaign import Campaign
-from routeproof.checker.fuzz.machine import PruningMachine
-from routeproof.checker.fuzz.profiles import PROFILES
+from routeproof.checker.fuzz.campaign import PROFILES, Campaign
 from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
-from routeproof.checker.replay import replay_file
+from routeproof.checker.pruning.fuzzing import PruningMachine
+from routeproof.checker.verdict import Result
 from routeproof.model.filters import EventSet
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.instance import Instance
+from routeproof.model.pruning.parameters import PRUNING
 from routeproof.model.world import World
+from routeproof.spec.properties import PROPERTIES
+from tests.campaigns import daily
 
 FOUND: dict[str, tuple[str, set[str]]] = {
     "additions-skipped": ("incremental", {"Agreement", "NoLostDelivery"}),
@@ -32,9 +41,16 @@ FOUND: dict[str, tuple[str, set[str]]] = {
 IN_GIVEN = {"threshold-ignored": ("half3", "selective"), "second-distance-always": ("halves3", "incremental")}
 
 
+HUNTED = ("additions-skipped", "distance-not-reset", "threshold-ignored")
+"""Faults that are hunted daily."""
+
+PINNED = Path(__file__).with_name("pinned_pruning")
+
+
+@pytest.mark.parametrize("examples", daily((20, 40), (20).__eq__))
 @pytest.mark.parametrize("policy", PRUNING)
-def test_nothing_is_found_in_what_is_sound(policy: str) -> None:
-    result = fuzz(None, policy=policy, mutant=None, examples=40)
+def test_nothing_is_found_in_what_is_sound(policy: str, examples: int) -> None:
+    result = fuzz(None, policy=policy, mutant=None, examples=examples)
     assert result.protocol == "pruning"
     assert not [f for f in result.findings.values() if f.failed and f.kind == "always"]
     exercised = {f.property for f in result.findings.values() if f.exercised}
@@ -49,31 +65,56 @@ def test_statistics_of_predicates_are_exact_too(policy: str) -> None:
     def has_predicates(world: World) -> bool:
         return not isinstance(world.instance.subscriptions[0].filter, EventSet)
 
-    drawn = worlds(Sizes(brokers=6), (policy,), None).filter(has_predicates)
+    drawn = worlds(Sizes(brokers=6), "pruning", (policy,), None).filter(has_predicates)
     campaign = Campaign(drawn, PruningMachine, evolve(PROFILES["fast"], examples=25), 1)
     campaign.run()
     assert campaign.violation is None
     assert min(campaign.tally.exercised[id] for id in ("Similarity", "StatisticsExact")) > 100
 
 
-@pytest.mark.parametrize("mutant", FOUND)
-def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
+def hunted(mutant: str) -> tuple[Instance | None, str, set[str]]:
+    """The instance, if one is given, the policy, and the properties that may catch the fault."""
+    if mutant in IN_GIVEN:
+        name, policy = IN_GIVEN[mutant]
+        return find(name), policy, {"CriticalBroker"}
     policy, expected = FOUND[mutant]
-    result = fuzz(None, policy=policy, mutant=mutant, traces=tmp_path)
+    return None, policy, expected
 
-    [finding] = [f for f in result.findings.values() if f.failed]
-    assert finding.property in expected
+
+@pytest.mark.parametrize("mutant", daily((*FOUND, *IN_GIVEN), HUNTED.__contains__))
+def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
+    instance, policy, _ = hunted(mutant)
+    result = fuzz(instance, policy=policy, mutant=mutant, traces=tmp_path)
     [path] = tmp_path.iterdir()
+    if os.environ.get("REWRITE_GOLDEN") and mutant not in HUNTED:
+        shutil.copyfile(path, PINNED / f"{mutant}.jsonl")
+    assert_found(mutant, result, path)
+
+
+@pytest.mark.parametrize("mutant", [mutant for mutant in (*FOUND, *IN_GIVEN) if mutant not in HUNTED])
+def test_a_pinned_example_is_found_again(mutant: str, tmp_path: Path) -> None:
+    """It is played before anything is drawn, and shows the fault, and nothing where there is no fault."""
+    path = tmp_path / "pinned.jsonl"
+    path.write_text((PINNED / f"{mutant}.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
+    instance, policy, expected = hunted(mutant)
+    asked = [PROPERTIES[each] for each in expected]
+    result = fuzz(instance, policy=policy, mutant=mutant, properties=asked, traces=tmp_path)
+    assert (result.limit, result.transitions) == (f"regression: {path}", 0)
+    assert_found(mutant, result, path)
+    sound = path.read_text(encoding="utf-8").replace(f'"mutant": "{mutant}"', '"mutant": null')
+    path.write_text(sound, encoding="utf-8")
+    assert not replay_file(path).reproduces
+
+
+def assert_found(mutant: str, result: Result, path: Path) -> None:
+    instance, _, expected = hunted(mutant)
+    [finding] = [f for f in result.findings.values() if f.failed and f.kind == "always"]
+    assert finding.property in expected
     replayed = replay_file(path)
     assert replayed.reproduces
-    assert len(replayed.counterexample.world.nodes) <= 3
+    assert instance is not None or len(replayed.counterexample.world.nodes) <= 3
 
 
-@pytest.mark.parametrize("mutant", IN_GIVEN)
-def test_finds_what_ignores_thresholds_in_an_instance_where_they_decide(mutant: str, tmp_path: Path) -> None:
-    name, policy = IN_GIVEN[mutant]
-    result = fuzz(find(name), policy=policy, mutant=mutant, traces=tmp_path)
-    [finding] = [f for f in result.findings.values() if f.failed and f.kind == "always"]
-    assert finding.property == "CriticalBroker"
-    [path] = tmp_path.iterdir()
-    assert replay_file(path).reproduces
+def test_hunted_daily_are_both_policies() -> None:
+    assert {policy for _, policy, _ in map(hunted, HUNTED)} == set(PRUNING)
+    assert {path.stem for path in PINNED.iterdir()} == {*FOUND, *IN_GIVEN} - set(HUNTED)

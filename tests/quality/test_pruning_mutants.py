@@ -9,15 +9,15 @@ import os
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
+from routeproof.checker.counterexamples.replay import replay
+from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.replay import replay
-from routeproof.checker.shrink import shrink
 from routeproof.model.protocols import world
-from routeproof.model.pruning_mutants import PRUNING_MUTANTS
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning.instances import with_readings
+from routeproof.model.pruning.mutants import PRUNING_MUTANTS
+from routeproof.model.pruning.parameters import PRUNING
 from routeproof.spec.properties import PROPERTIES
 
 TABLE = Path(__file__).with_name("caught_pruning.json")
@@ -105,7 +105,7 @@ def test_every_branch_of_algorithm_1_is_declared_where_it_is_exercised(id: str) 
     assert id in find("halves3").must_reach
     asked = [PROPERTIES[id]]
     assert explore(world(find("halves3"), "incremental"), properties=asked).findings[id].exercised
-    one_band = evolve(find("halves3"), readings=(("thresholds", (100, 100)), ("cuts", (0, 0))))
+    one_band = with_readings(find("halves3"), (("thresholds", (100, 100)), ("cuts", (0, 0))))
     assert not explore(world(one_band, "incremental"), properties=asked).findings[id].exercised
 
 

@@ -7,22 +7,25 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.bench import SUITES
-from routeproof.checker.claimed import repaired, variant
-from routeproof.checker.counterexample import Counterexample
+from routeproof.checker.check.claimed import repaired, variant
+from routeproof.checker.counterexamples.counterexample import Counterexample
+from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.experiments.bench import SUITES
+from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.replay import replay_file
-from routeproof.checker.reproduce import EXPERIMENTS
-from routeproof.checker.settled import triggered_more
-from routeproof.checker.shrink import shrink
+from routeproof.checker.pruning.triggered import triggered_more
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning.instances import congested, parameters, readings
+from routeproof.model.pruning.parameters import PRUNING
 from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS, Claim
 from routeproof.spec.properties import PROPERTIES
+from routeproof.spec.property import Property
+from tests.checker.explore.explored import full_search
 
 ROUTING = [
     i.name
@@ -64,7 +67,7 @@ def test_the_counterexample_of_a_claim_is_a_smallest(claim: Claim, tmp_path: Pat
     """
     found = counterexample(claim, tmp_path / "trace.jsonl")
     asked = PROPERTIES[claim.property]
-    if asked.scope == "settled":
+    if asked.over == "settled":
         _, shortest = triggered_more(found.world.instance, found.world.policy)
     else:
         shortest = explore(found.world, properties=[asked], stop_at_first=True).findings[asked.id].run
@@ -90,6 +93,12 @@ def test_a_trace_that_shows_something_else_is_no_counterexample(claim: Claim, tm
     assert not replay_file(path).reproduces
 
 
+def finding_of(asked: Property, name: str, policy: str) -> Finding:
+    """Takes it from the search that all tests share, where that asks for it."""
+    found = full_search(name, policy).findings
+    return found.get(asked.id) or explore(world(find(name), policy), properties=[asked]).findings[asked.id]
+
+
 @pytest.mark.parametrize("claim", HELD, ids=lambda c: c.id)
 def test_a_claim_that_holds_is_a_property_that_holds(claim: Claim) -> None:
     asked = PROPERTIES[claim.property]
@@ -98,7 +107,7 @@ def test_a_claim_that_holds_is_a_property_that_holds(claim: Claim) -> None:
         instance = find(name)
         for policy in instance.policies:
             if policy in asked.policies or not asked.policies:  # of none: what a claim asks of a variant only
-                finding = explore(world(instance, policy), properties=[asked]).findings[asked.id]
+                finding = finding_of(asked, instance.name, policy)
                 assert finding.verdict == "holds", (instance.name, policy)
                 exercised += finding.exercised
     assert exercised > 100
@@ -116,7 +125,7 @@ def test_a_repair_mends_the_counterexample(claim: Claim, tmp_path: Path) -> None
     assert mended.verdict == "holds"
     if repair.readings or repair.policy:
         changed = variant(found.world, repair)
-        assert (changed.policy, changed.instance.readings) != (found.world.policy, found.world.instance.readings)
+        assert (changed.policy, readings(changed.instance)) != (found.world.policy, readings(found.world.instance))
         own = explore(changed, properties=[PROPERTIES[claim.property]]).findings[claim.property]
         assert own.verdict == "holds" or claim.id == "COUNT-few", "000 makes no use of counts"
     if repair.holds:
@@ -128,7 +137,7 @@ def test_a_repair_mends_the_counterexample(claim: Claim, tmp_path: Path) -> None
 
 def has(instance: Instance, repair: Repair) -> bool:
     """It is one of the variant."""
-    read = [instance.parameters(policy) for policy in instance.policies if policy in PRUNING]
+    read = [parameters(instance, policy) for policy in instance.policies if policy in PRUNING]
     return all(getattr(each, key) == value for each in read for key, value in repair.readings.items())
 
 
@@ -143,7 +152,7 @@ def test_claims_that_fail_come_with_a_trace_and_a_repair_and_figures_with_an_exp
 def test_what_triggers_more_than_active_covering_withdraws_what_covers_what_it_retains() -> None:
     """The hypothesis that the claim TRIG needs, in every shipped instance of pruning, all settled histories."""
     for instance in shipped():
-        if instance.protocol == "pruning" and not instance.congestion:  # with it, see the claim TRIG-held
+        if instance.protocol == "pruning" and not congested(instance):  # with it, see the claim TRIG-held
             for policy in instance.policies:
                 pairs, run = triggered_more(instance, policy, nested=False)
                 assert run is None, (instance.name, policy)

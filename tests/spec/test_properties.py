@@ -4,11 +4,12 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.settled import Settled
+from routeproof.checker.pruning.triggered import Settled
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning.instances import coming_back, with_readings
+from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import State, World
 from routeproof.spec.properties import OK, PROPERTIES, Answer
 
@@ -31,8 +32,11 @@ def covered_one_moves(identity: str) -> Instance:
     """`moves3` where not S but s, which S covers, leaves 2 and comes back at 1."""
     instance = find("moves3")
     wide, narrow = instance.subscribers
-    subscribers = (evolve(wide, at=2, unsubscribes=False, again=None), evolve(narrow, at=2, unsubscribes=True, again=1))
-    return evolve(instance, subscribers=subscribers, readings=(("cuts", (0, 1)), ("identity", identity)))
+    subscribers = (
+        coming_back(evolve(wide, at=2, unsubscribes=False), None),
+        coming_back(evolve(narrow, at=2, unsubscribes=True), 1),
+    )
+    return with_readings(evolve(instance, subscribers=subscribers), (("cuts", (0, 1)), ("identity", identity)))
 
 
 @pytest.mark.parametrize("identity", ["issue", "id"])
@@ -42,9 +46,9 @@ def test_the_propagation_of_what_is_issued_again_is_that_from_its_new_home(ident
     mine = tables(asked, state, 1)
     asks = PROPERTIES["PropagationPath"].evaluate
     assert [s.id for s in mine.sent_to(2)] == ["s'" if identity == "issue" else "s"]
-    assert asks(asked.ledger, 1, mine, state.history.done) == OK
+    assert asks(asked.ledger, 1, mine, state.history) == OK
     forked = mine.with_sent(3, mine.sent_to(2))
-    assert "forks" in (asks(asked.ledger, 1, forked, state.history.done) or "")
+    assert "forks" in (asks(asked.ledger, 1, forked, state.history) or "")
 
 
 def purged(mutant: str | None, *operations: str) -> Answer:

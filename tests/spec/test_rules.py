@@ -26,6 +26,7 @@ def test_prose_and_model_know_the_rule(rule: Rule) -> None:
     cited = ID.findall(read(where, "**/*.py"))
     if not rule.fires:  # or where its ghost is: similarity is no handler's business
         cited += ID.findall(read("spec", "*.py").replace(read("spec", "rules.py"), ""))
+        cited += ID.findall(read("spec", f"{rule.protocol}/*.py"))
     assert rule.id in cited, "it is cited where it is implemented"
 
 

@@ -4,11 +4,11 @@ import tomllib
 
 import pytest
 
-from routeproof.checker.runs import replay
+from routeproof.checker.counterexamples.record import replay
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.protocols import world
-from routeproof.spec.similarity import pasts
+from routeproof.spec.pruning.similarity import pasts
 
 
 def example(values: tuple[int, ...], third: bool) -> Instance:

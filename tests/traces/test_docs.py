@@ -1,4 +1,4 @@
-"""What `docs/traces.md` shows works: its lines read, its writer writes, its reader runs."""
+"""What `docs/reference/trace-format.md` shows works: its lines read, its writer writes, its reader runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from routeproof.traces.columns import ORDER
 from routeproof.traces.messages import SHORT
 from tests.traces.test_schema import problems
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "traces.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "trace-format.md").read_text(encoding="utf-8")
 FENCES = re.findall(r"^```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 BLOCKS = dict(zip(("example", "snapshot", "pruning", "writer", "reader"), FENCES, strict=True))
 

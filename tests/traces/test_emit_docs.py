@@ -1,4 +1,4 @@
-"""What `docs/emit-traces.md` tells people to write is right: its examples run, and what they write is a trace.
+"""What `docs/howto/emit-traces.md` tells people to write is right: its examples run, and what they write is a trace.
 
 `REWRITE_GOLDEN=1` writes what its commands print into the page.
 """
@@ -19,7 +19,7 @@ from routeproof.traces import EVENTS, read_trace
 from routeproof.traces.messages import SHORT
 from tests.traces.test_schema import problems
 
-PATH = Path(__file__).resolve().parents[2] / "docs" / "emit-traces.md"
+PATH = Path(__file__).resolve().parents[2] / "docs" / "howto" / "emit-traces.md"
 PAGE = PATH.read_text(encoding="utf-8")
 TEXT = re.compile(r"^```text\n\$ (?P<command>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))

@@ -11,19 +11,11 @@ import pytest
 from msgspec import UNSET
 
 from routeproof.model.filters import EVENTS, STRICT, EventSet
-from routeproof.model.messages import (
-    Congest,
-    Cut,
-    Message,
-    Publication,
-    Publish,
-    Relieve,
-    Signal,
-    Subscription,
-    Unsubscribe,
-)
+from routeproof.model.messages import Message, Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.messages import describe as describe_in_model
-from routeproof.model.pruning_state import PruningTables, Row
+from routeproof.model.pruning.messages import Congest, Cut, Relieve, met, publish, withdraw
+from routeproof.model.pruning.messages import cuts_of as cuts_in
+from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.traces import (
     Event,
     TraceError,
@@ -41,8 +33,8 @@ from routeproof.traces import (
 )
 from routeproof.traces import batches as batches_module
 from routeproof.traces.columns import OF_PRUNING
-from routeproof.traces.cuts import CUTS, THRESHOLDS, cuts_of
 from routeproof.traces.lines import read_block
+from routeproof.traces.pruning import CUTS, THRESHOLDS, cuts_of
 from tests.traces.samples import HEADER, STRANGE, keep, lines_of, to_bytes
 from tests.traces.test_schema import is_event, problems
 
@@ -82,24 +74,24 @@ ROWS: list[dict[str, Any]] = [
     ("message", "row"),
     [
         (Unsubscribe(S), {"kind": "unsubscribe", "id": "S"}),
-        (Unsubscribe(S, ()), {"kind": "unsubscribe", "id": "S", "cuts": []}),
-        (Unsubscribe(S, CUT), {"kind": "unsubscribe", "id": "S", "cuts": CUTS_ROW}),
-        (Publish(P, 2, 1), {"kind": "publish", "id": "p", "of": "a", "event": 2, "distance": 2, "count": 1}),
-        (Publish(P, 0, 1), {"kind": "publish", "id": "p", "of": "a", "event": 2, "count": 1}),
+        (withdraw(S, ()), {"kind": "unsubscribe", "id": "S", "cuts": []}),
+        (withdraw(S, CUT), {"kind": "unsubscribe", "id": "S", "cuts": CUTS_ROW}),
+        (publish(P, 2, 1), {"kind": "publish", "id": "p", "of": "a", "event": 2, "distance": 2, "count": 1}),
+        (publish(P, 0, 1), {"kind": "publish", "id": "p", "of": "a", "event": 2, "count": 1}),
         (Publish(P), {"kind": "publish", "id": "p", "of": "a", "event": 2}),
         (Congest(), {"kind": "congest"}),
         (Relieve(), {"kind": "relieve"}),
     ],
     ids=str,
 )
-def test_there_and_back(message: Message | Signal, row: dict[str, object]) -> None:
+def test_there_and_back(message: Message, row: dict[str, object]) -> None:
     assert encode(message) == row
     read = decode(row, STRICT)
     assert describe(read) == describe_in_model(message)
     if isinstance(message, Unsubscribe):
-        assert (None if read.cuts is UNSET else cuts_of(read.cuts)) == message.cuts
+        assert (None if read.cuts is UNSET else cuts_of(read.cuts)) == cuts_in(message)
     if isinstance(message, Publish):
-        assert (read.distance or 0, read.count or 0) == (message.distance, message.count)
+        assert (read.distance or 0, read.count or 0) == (met(message).distance, met(message).count)
 
 
 def test_messages_that_differ_in_what_pruning_says_differ() -> None:
@@ -156,7 +148,7 @@ KNOWN = PruningTables(
     sent=((3, (S, T)),),
     retained=((3, (T,)),),
     rows=((S, "a", (Row("p", 0, 1), Row("q", 2, 1))),),
-    held=((1, Unsubscribe(S, (Cut("a", (0,)),))), (0, Unsubscribe(T))),
+    held=((1, withdraw(S, (Cut("a", (0,)),))), (0, Unsubscribe(T))),
     congested=True,
 )
 
@@ -245,14 +237,14 @@ def test_the_writer_writes_what_the_model_says(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     with TraceWriter(path, "r1", protocol="pruning", policy="incremental", overlay=[(1, 2), (2, 3)]) as trace:
         trace.event("b2", "client", message=Congest(), time=3)
-        trace.event("b2", "send", "b1", Unsubscribe(S, CUT))
-        trace.event("b2", "send", "b1", Publish(P, 1, 0))
+        trace.event("b2", "send", "b1", withdraw(S, CUT))
+        trace.event("b2", "send", "b1", publish(P, 1, 0))
         trace.event("b2", "snapshot", tables=KNOWN)
     _, *rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row.get("message") for row in rows] == [
         {"kind": "congest"},
-        encode(Unsubscribe(S, CUT)),
-        encode(Publish(P, 1)),
+        encode(withdraw(S, CUT)),
+        encode(publish(P, 1)),
         None,
     ]
     assert rows[-1]["tables"] == encode_tables(KNOWN, broker_name)

@@ -2,6 +2,11 @@
 
 `Question` is one question that was put to the model with the answer that it gave. The relation is read over sets: no
 solver has a part in it.
+
+Packing (COV-7) is held to the relation of active covering, which speaks of one subscription at a time. A packed message
+is handled as its items, one after the other. Each of those answers is held to the relation, unpacked; and the packed
+answer must send what they send together, a step's subscriptions to one neighbour in one message and its withdrawals in
+another.
 """
 
 from __future__ import annotations
@@ -11,17 +16,25 @@ from collections.abc import Hashable, Iterable, Sequence
 from attrs import evolve, frozen
 
 from routeproof.checker.prove.refine.structure import Spoken, Structure, Unsayable, Word, hop, spoken, tables, word
-from routeproof.model.messages import Deliver, Publish, describe
+from routeproof.model.messages import (
+    Deliver,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publish,
+    Subscribe,
+    Unsubscribe,
+    describe,
+)
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.protocol import Local, Outcome
+from routeproof.model.protocol import Local, Outcome, Protocol, Sends
 from routeproof.model.tables import Tables
-from routeproof.spec.theory.readings import Clause, Grounded
-from routeproof.spec.theory.routing import Handler
+from routeproof.spec.theory.logic.readings import Clause, Grounded
+from routeproof.spec.theory.relation.routing import Handler
 
 
 @frozen
 class Question:
-    """What a broker was asked, and what it answered."""
+    """A question to a broker, and its answer."""
 
     policy: str
     node: Node
@@ -102,7 +115,7 @@ def broken(
 
 
 def altered(question: Question) -> list[Question]:
-    """The same question with other answers, each of which differs from the given one in what can be seen of it."""
+    """Copies of a question with other answers, each of which differs visibly from the given one."""
     found = [evolve(question, answer=evolve(question.answer, sends=sends)) for sends in _other_sends(question)]
     local = question.answer.local
     if isinstance(local, Tables):
@@ -116,14 +129,14 @@ def altered(question: Question) -> list[Question]:
 def _other_sends(question: Question) -> list[tuple[tuple[Node, Hashable], ...]]:
     sends = question.answer.sends
     found = [(*sends[:i], *sends[i + 1 :]) for i in range(len(sends))]  # one is missing
-    found += [(*sends, send) for send in sends]  # one is said twice
+    found += [(*sends, send) for send in sends]  # one is sent twice
     for i in range(len(sends) - 1):
         (u, one), (v, other) = sends[i : i + 2]
         if u == v and not isinstance(one, Deliver | Publish):  # to one neighbour, in the other order
             found.append((*sends[:i], (v, other), (u, one), *sends[i + 2 :]))
     back = (question.sender, question.message)
     if question.sender != LOCAL and back not in sends:
-        found.append((*sends, back))  # what was heard is said to who said it
+        found.append((*sends, back))  # a message is sent back to its sender
     return found
 
 
@@ -140,3 +153,77 @@ def known(local: Local) -> str:
     rows = [f"{m} from {_who(x)}" for entries in (local.advs, local.subs) for m, x in entries]
     rows += [f"sent to b{u}: {', '.join(map(str, told))}" for u, told in local.sent]
     return "; ".join(rows) or "nothing"
+
+
+def unpacked(message: Hashable) -> tuple[Hashable, ...]:
+    match message:
+        case PackedSubscribe(many):
+            return tuple(Subscribe(s) for s in many)
+        case PackedUnsubscribe(many):
+            return tuple(Unsubscribe(s) for s in many)
+    return (message,)
+
+
+def heading(message: Hashable) -> Word:
+    """One word for a message that is not looked into, as in a queue: a packed one is its first item."""
+    return word(unpacked(message)[0])
+
+
+def singles(protocol: Protocol, question: Question) -> list[Question]:
+    """The items of a message as questions of their own, one after the other, unpacked and under active covering."""
+    items = unpacked(question.message)
+    if items == (question.message,):
+        return [evolve(question, policy="active", answer=_unpacked_answer(question))]
+    found: list[Question] = []
+    local = question.local
+    for item in items:
+        answer = protocol.handle(question.node, local, question.sender, item)
+        one = evolve(question, local=local, message=item, answer=answer)
+        found.append(evolve(one, policy="active", answer=_unpacked_answer(one)))
+        local = answer.local
+    return found
+
+
+def objection_to_packed(
+    structure: Structure, protocol: Protocol, question: Question, handler: type[Handler] = Handler
+) -> Objection | None:
+    parts = singles(protocol, question)
+    for part in parts:
+        found = objection(structure, part, handler)
+        if found is not None:
+            return found
+    if parts[-1].answer.local != question.answer.local:
+        return Objection("a packed message is handled as its items, in order", ("COV-7",), "the tables differ")
+    if _by_receiver(question.answer.sends) != _by_receiver(together(parts)):
+        return Objection("what one step sends to one neighbour travels together", ("COV-7",))
+    return None
+
+
+def item_by_item(sends: Sends) -> Sends:
+    return tuple((u, item) for u, m in sends for item in unpacked(m))
+
+
+def together(parts: Iterable[Question]) -> Sends:
+    """COV-7: what the items of a step say, a neighbour's subscriptions in one message, then its withdrawals in one."""
+    said = [send for part in parts for send in part.answer.sends]
+    packed: list[tuple[int, Hashable]] = []
+    for u in dict.fromkeys(u for u, _ in said):
+        mine = [m for v, m in said if v == u]
+        packed += [(u, m) for m in mine if not isinstance(m, Subscribe | Unsubscribe)]
+        added = tuple(m.subscription for m in mine if isinstance(m, Subscribe))
+        removed = tuple(m.subscription for m in mine if isinstance(m, Unsubscribe))
+        packed += [(u, PackedSubscribe(added))] if added else []
+        packed += [(u, PackedUnsubscribe(removed))] if removed else []
+    return tuple(packed)
+
+
+def _unpacked_answer(question: Question) -> Outcome:
+    return evolve(question.answer, sends=item_by_item(question.answer.sends))
+
+
+def _by_receiver(sends: Sends) -> dict[int, object]:
+    """Only what each hears, and in which order, can be seen; of deliveries not even that."""
+    found: dict[int, list[Hashable]] = {}
+    for u, message in sends:
+        found.setdefault(u, []).append(message)
+    return {u: frozenset(said) if u == LOCAL else said for u, said in found.items()}

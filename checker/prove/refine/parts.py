@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.explore.questions import IMPOSSIBLE, UNKNOWN, Questions
-from routeproof.checker.prove.refine.answers import Objection, broken
-from routeproof.checker.prove.refine.packing import heading
+from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN
+from routeproof.checker.explore.questions import Questions
+from routeproof.checker.prove.refine.answers import Objection, broken, heading
 from routeproof.checker.prove.refine.structure import Unsayable
-from routeproof.checker.prove.refine.worlds import Worded
+from routeproof.checker.prove.refine.worlds import Worded, no_operation
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import Deliver
 from routeproof.model.world import Queue
-from routeproof.spec.theory.readings import Clause, holding
-from routeproof.spec.theory.signature import Sends, State
-from routeproof.spec.theory.world_relation import Happening
+from routeproof.spec.theory.logic.readings import Clause, holding
+from routeproof.spec.theory.relation.signature import Sends, WorldState
+from routeproof.spec.theory.relation.world import OPERATIONS, Happening
 
 
 @frozen
-class Page:
+class LedgerPage:
     """A step as the ledger sees it. `quiet`: no queue holds a control message once it is done."""
 
     before: History
@@ -40,16 +40,16 @@ class Page:
 
 @frozen
 class Edit:
-    """What becomes of one queue: its head is taken, or messages are appended."""
+    """A change of one queue: its head is taken, or messages are appended."""
 
     link: int
     before: Queue
     said: Queue
-    """What is appended; empty where the head is taken."""
+    """The messages that are appended; empty where the head is taken."""
     after: Queue
 
 
-def pages(questions: Questions) -> Iterator[Page]:
+def pages(questions: Questions) -> Iterator[LedgerPage]:
     """Every page of the ledger that the explorer turned, but for faults."""
     operations = questions.ledger.operations
     for kind, _, history, event_and_quiet in questions.log:
@@ -57,7 +57,7 @@ def pages(questions: Questions) -> Iterator[Page]:
             event, quiet = divmod(event_and_quiet, 2)
             operation, fault, delivered = questions.events.values[event]
             if not fault:
-                yield Page(
+                yield LedgerPage(
                     questions.histories.values[history],
                     None if operation == UNKNOWN else operations[operation],
                     questions.deliveries.values[delivered],
@@ -84,17 +84,19 @@ def _answer(table: Any, row: int, column: int) -> int:
     return int(table(np.array([row]), np.array([column]))[0])
 
 
-def objection_to_page(worded: Worded, page: Page) -> Objection | None:
+def objection_to_page(worded: Worded, page: LedgerPage) -> Objection | None:
     control = (("adv", 0),)  # any control message stands for what is queued
     logic = worded.structure.logic(len(control))
     x, y = worded.world.links[0] if worded.world.links else (1, 1)
-    before = State(**_tables(), on=holding(()), **worded.history(page.before))
-    after = State(**_tables(), on=holding(() if page.quiet else ((0, x, y),)), **worded.history(page.after))
+    before = WorldState(**_tables(), on=holding(()), **worded.history(page.before))
+    after = WorldState(**_tables(), on=holding(() if page.quiet else ((0, x, y),)), **worded.history(page.after))
     delivers = [(d.publication.rank, d.subscription.rank) for d in page.delivered]
     sends = Sends(to=holding(()), delivers=holding(delivers))
     step = worded.step(logic, worded.structure.facts(control), worded.policy, before, after, sends, worded.handler)
     if page.operation is not None:
         name, subject = worded.operations[page.operation]
+        if name not in OPERATIONS:
+            return Objection(no_operation(name))
         what = Happening(name, subject, 0, 0, operation=name)
         can = [Clause("it can happen", (), lambda: step.possible(what))]
     else:
@@ -121,8 +123,8 @@ def objection_to_edit(worded: Worded, edit: Edit) -> Objection | None:
         logic,
         worded.structure.facts(items),
         worded.policy,
-        State(**nothing, on=holding([(i, x, y) for i in old]), **empty),
-        State(**nothing, on=holding([(i, x, y) for i in (*kept, *new)]), **empty),
+        WorldState(**nothing, on=holding([(i, x, y) for i in old]), **empty),
+        WorldState(**nothing, on=holding([(i, x, y) for i in (*kept, *new)]), **empty),
         Sends(to=holding([(i, y) for i in new]), delivers=holding(())),
         worded.handler,
     )

@@ -1,41 +1,70 @@
-"""Which instances are looked at, and all that exploring them asks.
+"""Samples: the instances that are examined, and all questions that exploring them asks. A `Sample` is explored on first
+use, once for all rows. Whole steps are taken in every state of an instance that is tiny, and along a few runs drawn
+from a fixed seed in the others.
 
-A `Sample` is explored when it is first asked for something, once for all rows. Whole steps are taken in every state of
-an instance that is tiny, and along a few runs drawn from a fixed seed in the others.
+A subscription that is issued again is another one (PRN-15). In the model both issues have one rank, by which the ledger
+knows them; in the relation each is an element of its own, so `apart` and `in_issues` separate them.
+
+`arbitrary_questions` are questions that no run asks: any tables at all, and any message from anybody. On a tree no
+broker ever hears of one subscription from two sides, so runs would not show whether model and relation agree there.
+Proofs speak of such tables before they exclude them. In an instance as small as `tiny` these are all the tables that a
+broker can have; elsewhere some are drawn, from a fixed seed.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import combinations, product
+from typing import Any, TypeVar
 
-from attrs import frozen
+import attrs
+from attrs import evolve, frozen
 
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.explore.search import Search
 from routeproof.checker.instances import find, shipped
 from routeproof.checker.prove.refine.answers import Question
-from routeproof.checker.prove.refine.invented import invented
-from routeproof.checker.prove.refine.issues import apart, in_issues
 from routeproof.checker.prove.refine.structure import Structure
 from routeproof.checker.prove.refine.worlds import PackedWorded, Worded
-from routeproof.model.instance import Instance
+from routeproof.model.instance import Instance, Subscriber
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
 from routeproof.model.mutants import MUTANTS
+from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocols import world
+from routeproof.model.pruning.instances import again, coming_back, issued_again, readings
+from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World
-from routeproof.spec.theory.pruning import Pruning, answering
-from routeproof.spec.theory.routing import Handler
+from routeproof.spec.pruning.theory.relation import PruningRelation, answering
+from routeproof.spec.theory.relation.routing import Handler
 
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
 
+BEYOND_LINES = ("star4", "cross3")
+"""A hub whose neighbours have different interests, and two advertisers. Only the first theorem asks of these, too: on a
+line a broker that forwards to its first neighbour alone does what the rules say.
+"""
+
 USUAL_OF_PRUNING = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3", "newcomer3")
+
+QUENCHED = ("prune3",)
+"""Here retained subscriptions quench others, of which pruning's first theorem asks, too."""
 
 TINY = 400
 """An instance under a policy with no more states than this is tiny: every step of it is taken."""
 
 SMALL = 1_200
-"""With no more than this it is small: of the steps that are looked at, it is asked what else the relation allows."""
+"""Largest size of a small instance: there, Z3 also decides what else the relation allows in the examined steps."""
 
 RUNS, SEED = {"routing": 2, "pruning": 8}, 2006
 """By protocol: little happens in most runs of pruning."""
@@ -46,7 +75,7 @@ STATES_OF_A_MUTANT = 20_000
 
 @frozen
 class Explored:
-    """One instance under one policy, with every question that exploring it asked."""
+    """One instance under one policy, with every question of its exploration."""
 
     worded: Worded
     questions: tuple[Question, ...]
@@ -71,12 +100,14 @@ class Explored:
 
     @cached_property
     def structure(self) -> Structure:
-        """Of what its questions speak of: each issue of a subscription is one of its own (PRN-15)."""
+        """Structure of the elements that the questions mention: each issue of a subscription is one of its own
+        (PRN-15).
+        """
         return Structure(apart(self.world.instance))
 
     @cached_property
-    def invented(self) -> tuple[Question, ...]:
-        return tuple(invented(self.world))
+    def arbitrary(self) -> tuple[Question, ...]:
+        return tuple(arbitrary_questions(self.world))
 
     @property
     def is_tiny(self) -> bool:
@@ -125,7 +156,7 @@ def worded(world: World) -> Worded:
     """With the relation that the broker of this world is held to."""
     if world.policy == "packing":
         return PackedWorded(world)
-    return Worded(world, handler=answering(Pruning) if world.instance.protocol == "pruning" else Handler)
+    return Worded(world, handler=answering(PruningRelation) if world.instance.protocol == "pruning" else Handler)
 
 
 @frozen
@@ -139,7 +170,7 @@ class Sample:
 
     @classmethod
     def usual(cls, names: tuple[str, ...] = USUAL) -> Sample:
-        """What `routeproof prove` looks at where nothing is said: small instances in which everything comes up."""
+        """Default sample of `routeproof prove`: small instances in which everything occurs."""
         return cls(names, _bound(names), whole=True)
 
     @classmethod
@@ -166,9 +197,115 @@ class Sample:
 
 def breaks_a_promise(instance: Instance) -> bool:
     """It has a reading that no relation allows: the explorer's claims say what is lost."""
-    read = dict(instance.readings)
+    read = dict(readings(instance))
     return read.get("sends") == "listed" or read.get("remembers") is False or read.get("overtakes") is True
 
 
 def _bound(names: tuple[str, ...]) -> str:
     return f"what happens in {', '.join(names)}"
+
+
+def apart(instance: Instance) -> Instance:
+    """With each issue as a subscriber, in the order of ids; the same where none has an id of its own."""
+    issues = _issues(instance)
+    ranks = _ranks(issues)
+    return evolve(
+        instance,
+        subscribers=tuple(coming_back(evolve(each, subscription=ranks[each.subscription]), None) for each in issues),
+    )
+
+
+def in_issues(instance: Instance, questions: Iterable[Question]) -> list[Question]:
+    """Rewrites questions to speak of the subscriptions of `apart`."""
+    ranks = _ranks(_issues(instance))
+    if all(old == new for old, new in ranks.items()):
+        return list(questions)
+    return [
+        evolve(each, **{name: _renamed(getattr(each, name), ranks) for name in ("local", "message", "answer")})
+        for each in questions
+    ]
+
+
+def _issues(instance: Instance) -> list[Subscriber]:
+    found: list[Subscriber] = []
+    for each in instance.subscribers:
+        found.append(each)
+        issue, at = issued_again(instance, each), again(each)
+        if at is not None and issue != each.subscription:
+            found.append(evolve(each, subscription=issue, at=at, unsubscribes=False))
+    return found
+
+
+def _ranks(issues: Iterable[Subscriber]) -> dict[Subscription, Subscription]:
+    return {each.subscription: evolve(each.subscription, rank=rank) for rank, each in enumerate(issues)}
+
+
+def _renamed(value: Any, ranks: dict[Subscription, Subscription]) -> Any:
+    """Returns the value with its subscriptions exchanged."""
+    if isinstance(value, Subscription):
+        return ranks[value]
+    if isinstance(value, tuple):
+        return tuple(_renamed(each, ranks) for each in value)
+    if attrs.has(type(value)) and not isinstance(value, Advertisement | Publication):
+        names = [each.name for each in attrs.fields(type(value)) if each.init]
+        return evolve(value, **{name: _renamed(getattr(value, name), ranks) for name in names})
+    return value
+
+
+MOST = 200
+"""Tables of one broker of two that are all gone through."""
+
+ARBITRARY, SEED = 100, 2006
+"""Questions that are drawn for each broker that can have more."""
+
+T = TypeVar("T")
+
+
+def arbitrary_questions(world: World) -> Iterator[Question]:
+    draw = random.Random(SEED)
+    for node in world.nodes:
+        hops = (LOCAL, *world.instance.overlay.neighbours(node))
+        asked = list(product(messages(world.instance), hops))
+        if len(world.nodes) <= 2 and how_many(world.instance, hops) <= MOST:
+            every = ((tables, *each) for tables in all_tables(world.instance, hops) for each in asked)
+        else:
+            every = ((some_tables(world.instance, hops, draw), *draw.choice(asked)) for _ in range(ARBITRARY))
+        for tables, message, sender in every:
+            answer = world.protocol.handle(node, tables, sender, message)
+            yield Question(world.policy, node, tables, sender, message, answer)
+
+
+def messages(instance: Instance) -> list[Hashable]:
+    found: list[Hashable] = []
+    for a in instance.advertisements:
+        found += [Advertise(a), Unadvertise(a)]
+    for s in instance.subscriptions:
+        found += [Subscribe(s), Unsubscribe(s)]
+    return [*found, *map(Publish, instance.publications)]
+
+
+def how_many(instance: Instance, hops: Sequence[Node]) -> int:
+    subs, advs = len(instance.subscriptions), len(instance.advertisements)
+    return int((len(hops) + 1) ** (subs + advs) * 2 ** (subs * (len(hops) - 1)))
+
+
+def all_tables(instance: Instance, hops: Sequence[Node]) -> Iterator[Tables]:
+    subs = instance.subscriptions
+    told = [each for n in range(len(subs) + 1) for each in combinations(subs, n)]
+    for advs, known in product(_all_entries(instance.advertisements, hops), _all_entries(subs, hops)):
+        for sent in product(told, repeat=len(hops) - 1):
+            yield Tables(advs, known, tuple((u, each) for u, each in zip(hops[1:], sent, strict=True) if each))
+
+
+def some_tables(instance: Instance, hops: Sequence[Node], draw: random.Random) -> Tables:
+    def entries(items: Sequence[T]) -> tuple[tuple[T, Node], ...]:
+        return tuple((item, draw.choice(hops)) for item in items if draw.random() < 0.7)
+
+    subs = instance.subscriptions
+    told = ((u, tuple(s for s in subs if draw.random() < 0.5)) for u in hops[1:])
+    return Tables(entries(instance.advertisements), entries(subs), tuple((u, each) for u, each in told if each))
+
+
+def _all_entries(items: Sequence[T], hops: Sequence[Node]) -> Iterator[tuple[tuple[T, Node], ...]]:
+    for chosen in product((None, *hops), repeat=len(items)):
+        yield tuple((item, x) for item, x in zip(items, chosen, strict=True) if x is not None)

@@ -17,15 +17,15 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local
 from routeproof.model.protocol import Sends as Said
 from routeproof.model.tables import Tables as Known
-from routeproof.spec.theory.readings import ADV, BROKER, ITEM, PUB, SUB, Grounded, Sort, Term, holding, mapping
-from routeproof.spec.theory.signature import ABOUT, Facts, Sends, Tables
+from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Grounded, Sort, Term, holding, mapping
+from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations
 
 Word = tuple[str, int]
 """A message: its kind, and the rank of what it is about."""
 
 
 class Unsayable(ValueError):
-    """What the model did has no words in the relation: one line that says what."""
+    """An action of the model that has no words in the relation; the message says which in one line."""
 
 
 def word(message: Hashable) -> Word:
@@ -45,7 +45,7 @@ def word(message: Hashable) -> Word:
 
 @frozen
 class Structure:
-    """What of an instance never changes, as relations."""
+    """The unchanging part of an instance, as relations."""
 
     instance: Instance
 
@@ -114,9 +114,9 @@ def hop(node: Node, neighbour: Node) -> Node:
     return node if neighbour == LOCAL else neighbour
 
 
-def tables(node: Node, local: Local) -> Tables:
+def tables(node: Node, local: Local) -> TableRelations:
     entries = entries_of(node, local)
-    return Tables(**{name: holding(tuples) for name, tuples in entries.items()})
+    return TableRelations(**{name: holding(tuples) for name, tuples in entries.items()})
 
 
 def entries_of(node: Node, local: Local) -> dict[str, frozenset[tuple[int, int]]]:
@@ -135,7 +135,7 @@ def entries_of(node: Node, local: Local) -> dict[str, frozenset[tuple[int, int]]
 
 @frozen
 class Spoken:
-    """What a broker says in a step: messages on links, in order, and what it delivers."""
+    """Messages that a broker sends in a step: on links, in order, and its deliveries."""
 
     words: tuple[Word, ...]
     to: tuple[Node, ...]

@@ -4,7 +4,7 @@
 says can happen in a state, to be compared with those that the model takes. The two states of a step are written with
 one set of items, so that what stays in a queue is the same item in both. Faults are none of the relation's steps.
 
-Under packing an item is a whole message. `PackedWorded` holds the broker's answer to the relation as `packing` does,
+Under packing an item is a whole message. `PackedWorded` holds the broker's answer to the relation as `answers` does,
 and all around it, which looks into no message, as it is.
 """
 
@@ -15,8 +15,15 @@ from functools import cached_property
 
 from attrs import evolve, field, frozen
 
-from routeproof.checker.prove.refine.answers import Objection, Question, broken, known
-from routeproof.checker.prove.refine.packing import heading, item_by_item, objection_to_packed
+from routeproof.checker.prove.refine.answers import (
+    Objection,
+    Question,
+    broken,
+    heading,
+    item_by_item,
+    known,
+    objection_to_packed,
+)
 from routeproof.checker.prove.refine.structure import (
     Spoken,
     Structure,
@@ -32,12 +39,20 @@ from routeproof.model.overlay import LOCAL
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
 from routeproof.model.world import World
-from routeproof.spec.theory.readings import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
-from routeproof.spec.theory.routing import Handler
-from routeproof.spec.theory.signature import ABOUT, Facts, Sends, State
-from routeproof.spec.theory.world_relation import DONE, OPERATIONS, Happening, Step
+from routeproof.spec.theory.logic.readings import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
+from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, WorldState
+from routeproof.spec.theory.relation.world import DONE, OPERATIONS, Happening, WorldStep
 
-NAME_OF = {kind: name for name, kind in OPERATIONS.items()}
+
+def no_operation(name: str) -> str:
+    return f"the relation has no operation of clients that is {name}"
+
+
+def name_of(kind: str) -> str:
+    """The operation that is this message of a client; the kind itself where the relation has no such operation."""
+    return next((name for name, each in OPERATIONS.items() if each == kind), kind)
+
 
 Place = tuple[int, int, int]
 """An item on a link: (item, from, to)."""
@@ -48,7 +63,7 @@ class Worded:
     """A world with its relations."""
 
     world: World
-    step: type[Step] = Step
+    step: type[WorldStep] = WorldStep
     handler: type[Handler] = Handler
     structure: Structure = field(init=False)
 
@@ -63,27 +78,27 @@ class Worded:
     @cached_property
     def operations(self) -> dict[Operation, tuple[str, int]]:
         """Each operation of the ledger in the relation's words."""
-        return {o: (NAME_OF[word(o.message)[0]], word(o.message)[1]) for o in self.world.ledger.operations}
+        return {o: (name_of(word(o.message)[0]), word(o.message)[1]) for o in self.world.ledger.operations}
 
     # -- a state in the relation's words -------------------------------------------------------------------------------
 
-    def state(self, state: ModelState, on: Sequence[Place]) -> State:
+    def state(self, state: ModelState, on: Sequence[Place]) -> WorldState:
         tables: dict[str, list[tuple[int, ...]]] = {"advs": [], "subs": [], "sent": []}
         for node, local in zip(self.world.nodes, state.locals, strict=True):
             for name, tuples in entries_of(node, local).items():
                 tables[name] += [(node, *each) for each in tuples]
-        return State(
+        return WorldState(
             **{name: holding(tuples) for name, tuples in tables.items()}, on=holding(on), **self.history(state.history)
         )
 
     def history(self, page: History) -> dict[str, Relation]:
-        """What clients have done, and the ghosts."""
+        """Relations about the clients' operations, and the ghosts."""
         pairs = self.world.ledger.pairs
         advs = len(self.world.instance.advertisements)
         ready = [divmod(i, advs) for i in range(page.ready.bit_length()) if page.ready >> i & 1]
         done: dict[str, list[tuple[int]]] = {field: [] for field, _ in DONE.values()}
         for operation, (name, subject) in self.operations.items():
-            if page.done & operation.bit:
+            if name in DONE and page.done & operation.bit:
                 done[DONE[name][0]].append((subject,))
         return {
             **{field: holding(subjects) for field, subjects in done.items()},
@@ -111,7 +126,7 @@ class Worded:
             return Objection(str(error))
 
     def allowed(self, state: ModelState) -> set[str]:
-        """What the relation says can happen, by the labels of the model's actions."""
+        """Labels of the model's actions that the relation says can happen."""
         items, places = items_of(self.world, state)
         logic, facts = self.structure.logic(len(items)), self.structure.facts(items)
         here = self.state(state, places)
@@ -119,6 +134,7 @@ class Worded:
         found = {
             f"{name}({self.structure.name(sort, subject)})"
             for name, (_, sort) in DONE.items()
+            if name in OPERATIONS
             for subject in self.structure.elements[sort]
             if step.possible(Happening(OPERATIONS[name], subject, 0, 0, operation=name))
         }
@@ -178,7 +194,7 @@ class Across:
 
     @property
     def sends(self) -> Sends:
-        """What is new on the links that leave the broker, and what it delivers."""
+        """New messages on the links that leave the broker, and its deliveries."""
         here = self.taken.action.node
         to = [(i, y) for i, x, y in self.new if x == here and i >= len(self.old)]
         return Sends(to=holding(to), delivers=holding(self.said.delivered))
@@ -187,22 +203,25 @@ class Across:
         self,
         logic: Grounded,
         facts: Facts,
-        before: State,
-        after: State,
+        before: WorldState,
+        after: WorldState,
         sends: Sends,
         handler: type[Handler] | None = None,
     ) -> list[Clause]:
         worded, action = self.worded, self.taken.action
         step = worded.step(logic, facts, worded.policy, before, after, sends, handler or worded.handler)
         if action.operation is not None:
-            return step.operation(*worded.operations[action.operation])
+            name, subject = worded.operations[action.operation]
+            if name not in OPERATIONS:
+                raise Unsayable(no_operation(name))
+            return step.operation(name, subject)
         sender, here = worded.world.links[action.link]
         item = next(i for i, x, y in self.old if (x, y) == (sender, here))
         return step.delivery(*heading(self.taken.message), item, sender, here)
 
 
 class Unasked(Handler):
-    """A broker of which nothing is said."""
+    """A broker without any constraint."""
 
     def clauses(self, kind: str, subject: Term) -> list[Clause]:
         return []
@@ -210,7 +229,7 @@ class Unasked(Handler):
 
 @frozen
 class PackedWorded(Worded):
-    """A world under packing: the relation's broker is asked item by item."""
+    """A world under packing: the relation's broker handles it item by item."""
 
     handler: type[Handler] = Unasked
 
@@ -218,7 +237,9 @@ class PackedWorded(Worded):
         return super().objection_to_step(before, taken) or self._objection_to_answer(before, taken)
 
     def _objection_to_answer(self, before: ModelState, taken: ModelStep) -> Objection | None:
-        """As the state after the step has it: the broker's tables, and what has joined its queues."""
+        """Objection to the broker's answer, read off the state after the step: its tables, and the new messages in its
+        queues.
+        """
         world, here = self.world, taken.action.node
         queues = zip(world.links, before.queues, taken.state.queues, strict=True)
         said = tuple((y, m) for (x, y), queue, then in queues if x == here for m in then[len(queue) :])

@@ -1,12 +1,9 @@
-"""The files: `write` makes `metrics.parquet` and `delays.parquet` of what parts came to, whichever engine read them.
-
-Their columns are those of `routeproof run`, after `run`. What a trace does not tell is null.
-"""
+"""The files of metrics, and their computation in one process."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,10 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from routeproof.checker.validate.metrics.asked import Measured
-from routeproof.checker.validate.metrics.delays import Windows, buckets
-from routeproof.checker.validate.metrics.meter import KINDS, UNKNOWN
-from routeproof.checker.validate.metrics.series import Numbers, Series
+from routeproof.checker.system.unwritten import note
+from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.clients.judge import CLIENTS
+from routeproof.checker.validate.clients.rows import block_of
+from routeproof.checker.validate.metrics.meter import KINDS, UNKNOWN, Measured, plain
+from routeproof.checker.validate.metrics.series import (
+    Numbers,
+    Series,
+    Windows,
+    buckets,
+    delays_of,
+    gathered,
+    windows_of,
+)
+from routeproof.checker.validate.store import Store
 
 STEPS = frozenset({"receive", "client"})
 SEEN_BY_CLIENTS = frozenset({"client", "deliver"})
@@ -39,17 +47,17 @@ NEEDS: Mapping[str, frozenset[str]] = {
 """Every column, and the kinds of events that tell it."""
 
 ONE_CLOCK = frozenset({"queue", *WINDOWS})
-"""Those that compare the times of two brokers."""
+"""Columns that compare the times of two brokers."""
 
 ROWS = 1 << 17
 """In a row group, about."""
 
-Told = Mapping[tuple[str, str], Windows]
+WindowsOf = Mapping[tuple[str, str], Windows]
 """By run and broker, as the files call them."""
 
 
 def columns_told(setting: Measured) -> set[str]:
-    """Those that a trace with this header can tell. A queue has no bound that a trace would show: `held` is in it."""
+    """Columns that a trace with this header can fill. A queue has no bound that a trace would show: `held` is in it."""
     told = {column for column, needed in NEEDS.items() if needed <= setting.observes and column != "held"}
     if not setting.shared_clock:
         told -= ONE_CLOCK
@@ -60,8 +68,15 @@ def tells_delays(setting: Measured) -> bool:
     return "delays" in columns_told(setting)
 
 
-def write(setting: Measured, runs: Mapping[str, Series], windows: Told) -> None:
-    """Both files appear whole, in a directory that is made where it is missing."""
+def write(setting: Measured, runs: Mapping[str, Series], windows: WindowsOf) -> None:
+    """Writes both files, each whole or not at all. One that cannot be written is noted: the verdict comes first."""
+    try:
+        _write(setting, runs, windows)
+    except OSError as error:
+        note(setting.target, error)
+
+
+def _write(setting: Measured, runs: Mapping[str, Series], windows: WindowsOf) -> None:
     setting.target.mkdir(parents=True, exist_ok=True)
     with _writer(setting.target / "metrics.parquet", _schema()) as samples:
         for run, series in runs.items():
@@ -69,8 +84,11 @@ def write(setting: Measured, runs: Mapping[str, Series], windows: Told) -> None:
                 samples.write_table(table)
     names = {"run": _word(), **dict.fromkeys(("above", "most", "count"), pa.int64())}
     with _writer(setting.target / "delays.parquet", pa.schema(list(names.items()))) as histograms:
-        for run in runs:
-            rows = list(buckets(windows[key].histogram for key in sorted(windows) if key[0] == run))
+        of_run: dict[str, list[Mapping[int, int]]] = {run: [] for run in runs}
+        for run, broker in sorted(windows):
+            of_run[run].append(windows[run, broker].histogram)
+        for run, histograms_of_run in of_run.items():
+            rows = list(buckets(histograms_of_run))
             columns = [[above for above, _, _ in rows], [most for _, most, _ in rows], [count for _, _, count in rows]]
             arrays = [_words([run], np.zeros(len(rows), np.int32)), *(pa.array(c, pa.int64()) for c in columns)]
             histograms.write_table(pa.table(arrays, names=list(names)))
@@ -80,7 +98,7 @@ def write(setting: Measured, runs: Mapping[str, Series], windows: Told) -> None:
 def _writer(path: Path, schema: Any) -> Iterator[Any]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with pq.ParquetWriter(part, schema, compression="zstd") as writer:
+        with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             yield writer
         part.replace(path)
     finally:
@@ -104,7 +122,7 @@ def _words(words: list[str], which: Numbers) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(which, pa.int32()), pa.array(words, pa.string()))
 
 
-def _samples(setting: Measured, run: str, series: Series, windows: Told) -> Iterator[Any]:
+def _samples(setting: Measured, run: str, series: Series, windows: WindowsOf) -> Iterator[Any]:
     """All brokers at one moment, then all at the next; some moments at a time."""
     brokers, moments, told = setting.brokers, series.moments, columns_told(setting)
     known = [series.columns(broker) for broker in brokers]
@@ -144,3 +162,22 @@ def _of_windows(of_delays: list[Windows], which: int, rows: range) -> Any:
             told = windows.rows.get(row)
             values.append(told[which] if told else 0 if which == 0 else None)
     return pa.array(values, pa.int64())
+
+
+# -- the local engine --------------------------------------------------------------------------------------------------
+
+
+def measure_locally(setting: Measured, store: Store, found: Sequence[PartResult]) -> None:
+    """`found`: of each broker, whose events are one part. The store has blocks of clients' rows by run and bucket."""
+    runs = gathered(setting, ([each] for each in found))
+    for key in store.stored() if tells_delays(setting) else ():
+        run, what, *_ = map(plain, key)
+        if run in runs and what == CLIENTS:
+            for broker, pairs in delays_of(map(block_of, store.blocks(key))):
+                store.put((run, "delays", plain(broker)), pairs)
+    windows = {}
+    for key in store.stored():
+        if key[1] == "delays":
+            run, _, broker = key
+            windows[run, broker] = windows_of(store.blocks(key), runs[run].moments)
+    write(setting, runs, windows)

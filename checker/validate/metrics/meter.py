@@ -1,25 +1,104 @@
-"""What one part of a trace tells about its broker, counted by stretches of time: `Meter`.
+"""Meters: the settings of metrics, and the counts of one part of a trace (`Meter`).
 
-A stretch is what lies between two samples; its number is that of the sample at its end, which belongs to it. Counts
-are kept where something happened only, and those of several parts, or of the two ends of a link, are added up
-(`series`). A step counts when it is done, as in the simulator: at the time of what came of it or, where nothing did, at
-the time that its event tells as `done`.
+Samples are taken at the multiples of `every` by the trace's clock, from the first after the earliest event on, and once
+more when everything is done: so does the simulator, whose clock begins at 0. A *stretch* lies between two samples and
+is numbered by the sample at its end, which belongs to it. Counts are kept only where something happened. `series` adds
+up several parts, or the two ends of a link. A step counts when it is done, as in the simulator: at the time of its last
+send or delivery or, where it has none, at the time that its event gives as `done`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 from typing import TypeAlias
 
+from attrs import evolve, fields, frozen
 from msgspec import UNSET, Struct, msgpack
 
-from routeproof.checker.errors import UsageError
-from routeproof.checker.validate.metrics.asked import UNTIMED, too_many
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.broker.part import Judge, Part
+from routeproof.checker.validate.broker.replay import BrokerReplay
+from routeproof.checker.validate.setting import LONGEST, Setting
+from routeproof.model.filters.interface import shown
 from routeproof.model.overlay import Node
-from routeproof.traces import Event, TraceMessage
+from routeproof.traces import Event, Header, TraceError, TraceMessage, open_trace
+
+SECOND = 1_000_000_000
+SHORTEST = 1_000
+"""Nanoseconds between two samples, at least."""
+
+MOST_ROWS = 1 << 22
+"""A row is a broker at a moment: 60 brokers have so many in 19 hours."""
+
+BEGINNING = 1_000
+"""Lines that are looked at before all are read, to tell at once that a trace has no times."""
+
+UNTIMED = 'metrics: an event of the trace has no "time", nor what it came of; write it, or leave out --metrics'
+
+
+@frozen(kw_only=True)
+class Measured(Setting):
+    """`latency`: nanoseconds that a message is on a link. `target`: the directory that gets the files."""
+
+    every: int
+    latency: int
+    target: Path
+
+    @property
+    def brokers(self) -> list[str]:
+        """Names of the brokers in the files, in the order of rows: b2 before b10."""
+        return sorted(map(plain, self.names), key=lambda name: (len(name), name))
+
+    @property
+    def most_moments(self) -> int:
+        return MOST_ROWS // max(1, len(self.names))
+
+
+def measured(path: Path, setting: Setting, target: Path) -> Measured:
+    """Setting with metrics for the same trace; `UsageError` if its header or its beginning says that there cannot be
+    any.
+    """
+    try:
+        with open_trace(path) as (header, lines):
+            every, latency = _nanoseconds(header, "looks", SECOND, SHORTEST), _nanoseconds(header, "latency", 0, 0)
+            for line in islice(lines, BEGINNING):
+                if isinstance(line, Event) and line.event in ("receive", "client") and line.time is None:
+                    raise UsageError(UNTIMED)
+    except TraceError as error:
+        raise UsageError(str(error)) from None
+    same = {each.name: getattr(setting, each.name) for each in fields(Setting) if each.init}
+    return Measured(**same, every=every, latency=latency, target=target)
+
+
+def plain(name: str) -> str:
+    """Text that a file can hold: JSON has a way to write half a character, Parquet has none."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def too_many(every: int) -> UsageError:
+    """Rows. The text is the same whichever part of a trace found it out."""
+    return UsageError(
+        f"metrics: a sample every {every} ns would be more than {MOST_ROWS:,} rows; "
+        '"looks" in the header says how far apart samples are'
+    )
+
+
+def _nanoseconds(header: Header, key: str, default: int, least: int) -> int:
+    value = header.more.get(key, default)
+    if type(value) is not int or not least <= value <= LONGEST:
+        raise UsageError(
+            f'the header has "{key}": {shown(value)}; expected nanoseconds, at least {least} and at most {LONGEST}'
+        )
+    return value
+
+
+# -- counts ------------------------------------------------------------------------------------------------------------
 
 KINDS = ("advertise", "unadvertise", "subscribe", "unsubscribe", "subscribe-many", "unsubscribe-many", "publish")
-"""Of messages that a broker handles."""
+"""Kinds of messages that a broker handles."""
 
 COUNTS = ("triggered", "uncovered", "false_positives", "delivered", "busy", *KINDS, "arrived", "taken")
 """`arrived` are clients' operations only: of messages on links the sender knows when they arrive."""
@@ -29,13 +108,13 @@ ARRIVED, TAKEN = len(COUNTS) - 2, len(COUNTS) - 1
 _COLUMN = {kind: COUNTS.index(kind) for kind in KINDS}
 
 UNKNOWN = -1
-"""The size of a table that nobody can tell."""
+"""The size of an unknown table."""
 
 Stretch: TypeAlias = int
 
 
 class Counted(Struct, frozen=True, array_like=True):
-    """What a part comes to."""
+    """Counts of a part."""
 
     counts: dict[Stretch, list[int]]
     arrived: dict[Node, dict[Stretch, int]]
@@ -44,16 +123,16 @@ class Counted(Struct, frozen=True, array_like=True):
     """The last of each stretch: when, and how large."""
     earliest: int
     latest: int
-    """When the first thing was said or done, and the last was done; -1 where nothing was."""
+    """Times of the first event and of the end of the last step; -1 if there is none."""
     endless: int
-    """Steps of which nobody told when they ended."""
+    """Steps whose end is unknown."""
 
 
-def encode(counted: Counted) -> bytes:
+def encode_counted(counted: Counted) -> bytes:
     return msgpack.encode(counted)
 
 
-def decode(data: bytes) -> Counted:
+def decode_counted(data: bytes) -> Counted:
     return msgpack.decode(data, type=Counted)
 
 
@@ -69,10 +148,10 @@ class Meter:
         self._earliest = self._latest = -1
         self._endless = 0
         self._after, self._until = -1, -1
-        """Of the stretch whose counts these are."""
+        """Bounds of the stretch whose counts these are."""
         self._row: list[int] = []
         self._message: TraceMessage | None = None
-        """What is being handled. The rest is of the same step."""
+        """The message being handled. The rest belongs to the same step."""
         self._from_neighbour = False
         self._began = self._ended = self._table = 0
         self._end_is_told = False
@@ -201,3 +280,40 @@ def measure(tables: dict[Stretch, tuple[int, int]], stretch: Stretch, time: int,
 
 def _subscriptions(message: TraceMessage) -> tuple[str, ...]:
     return message.ids if message.kind in ("subscribe", "subscribe-many") else ()
+
+
+# -- measured parts ----------------------------------------------------------------------------------------------------
+
+
+def part_of(judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> Part:
+    """A `Part`, measured if metrics are requested. A broker that the overlay does not have has no metrics."""
+    setting = judge.setting
+    if isinstance(setting, Measured) and broker in setting.node:
+        return MeteredPart(judge, setting, run, broker, start, before)
+    return Part(judge, run, broker, start, before)
+
+
+class MeteredPart(Part):
+    """Separate from `Part`, so that judging without metrics does not pay for them."""
+
+    def __init__(
+        self, judge: Judge, setting: Measured, run: str, broker: str, start: Event | None, before: int
+    ) -> None:
+        super().__init__(judge, run, broker, start, before)
+        self._meter = Meter(setting.every, setting.latency, setting.neighbours(broker), setting.most_moments)
+
+    def look(self, event: Event) -> bool:
+        counted = self.events
+        full = super().look(event)
+        if self.events > counted:  # and not a line that means nothing
+            self._meter.look(event, _table_size(self._replay))
+        return full
+
+    def finish(self) -> PartResult:
+        return evolve(super().finish(), metered=encode_counted(self._meter.finish()))
+
+
+def _table_size(replay: BrokerReplay) -> int:
+    """Returns the number of subscriptions that the broker knows; unknown after a rejection."""
+    size = replay.table_size
+    return UNKNOWN if size is None else size

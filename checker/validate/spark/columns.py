@@ -7,7 +7,11 @@ column of text cannot hold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
+from pathlib import Path
 from typing import Any, TypeAlias
+
+from routeproof.traces import TraceError
 
 Batch: TypeAlias = Any
 """A `pyarrow.RecordBatch`."""
@@ -35,8 +39,13 @@ publish, in so many `events`."""
 LINES, BAD, AHEAD, PUBLISHED = range(4)
 
 RESULTS = "kind int, run binary, near binary, far binary, end string, part long, first long, data binary"
-"""What comes of a part. `near` is the broker of `FOUND` and of `CLIENT`."""
+"""Schema of a part's results. `near` is the broker of `FOUND` and of `CLIENT`."""
 FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
+PASSED, EMITTED, SUMMARY = range(8, 11)
+"""Rows of stages under the `end` of their key: blocks that a stage passed on or a part emitted, and summaries."""
+SURE_CONTROL, SURE_PUBLICATIONS, WRONG, EXTENT = range(12, 16)
+"""`SURE_...`: spans whose times are believed, where others are not; `WRONG`: a link over
+which came what was not sent; `EXTENT`: how much was judged."""
 
 
 def table_of(names: str, rows: Sequence[tuple[Any, ...]]) -> Table:
@@ -102,3 +111,14 @@ def unsqueezed(data: bytes) -> bytes:
 
     size = int.from_bytes(data[:8], "little")
     return bytes(pa.Codec(CODEC).decompress(memoryview(data)[8:], size, asbytes=True))
+
+
+# -- the trace ---------------------------------------------------------------------------------------------------------
+
+
+def opened(path: Path) -> BufferedReader:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        why = error.strerror or error
+        raise TraceError(f"{path}: a worker cannot read it: {why}; workers read a trace by the same name") from None

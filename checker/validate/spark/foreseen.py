@@ -1,7 +1,7 @@
-"""What is known of a trace before its parts are judged: who will subscribe, and what publications come to.
+"""Advance knowledge of a trace before its parts are judged: future subscriptions, and the entries of publications.
 
-Brokers stand one after the other in a part's task, and each comes upon all publications. What they come to is found out
-once, by all workers together, and told to all.
+Brokers stand one after the other in a part's task, and each meets all publications. Their entries are found
+once, by all workers together, and given to all.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from attrs import frozen
 
-from routeproof.checker.validate.ahead import Announced
-from routeproof.checker.validate.packing import packed
-from routeproof.checker.validate.part import Judge
-from routeproof.checker.validate.publications import Told, Written
+from routeproof.checker.validate.broker.part import Judge
+from routeproof.checker.validate.clients.foreseen import Announced
+from routeproof.checker.validate.fast.publications import SharedEntries, Written
+from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of
 
@@ -35,7 +35,7 @@ def judge_that_knows(setting: Setting, foreseen: Foreseen) -> Judge:
     judge = Judge(setting)
     judge.look_ahead(foreseen.announced)
     for data in foreseen.told:
-        judge.dictionary.publications.believe(msgspec.msgpack.decode(data, type=Told))
+        judge.dictionary.publications.believe(msgspec.msgpack.decode(data, type=SharedEntries))
     return judge
 
 

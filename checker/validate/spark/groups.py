@@ -16,23 +16,23 @@ import numpy as np
 from attrs import frozen
 from msgspec import Struct
 
-from routeproof.checker.validate.ahead import MOST, publications, subscriptions
-from routeproof.checker.validate.packing import packed
-from routeproof.checker.validate.part import Judge
-from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.part import Judge
+from routeproof.checker.validate.clients.foreseen import MOST, publications, subscriptions
+from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, rows_of
+from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, opened, rows_of
 from routeproof.checker.validate.spark.foreseen import in_rows
-from routeproof.checker.validate.spark.shared import opened
 from routeproof.traces import BadLine, Event
-from routeproof.traces.parquet_reader import FAULTS, Rows, read_rows
+from routeproof.traces.parquet_file import FAULTS, ParquetFile
+from routeproof.traces.parquet_reader import Rows, read_rows
 
 SUMMARIES = "number long, kind int, events long, data binary"
-"""Of a row group: whose events it has, as `GROUP`; and what its clients say, as in `columns.BLOCKS`."""
+"""Schema of a row group's summary: whose events it has, as `GROUP`; and its clients' rows, as in `columns.BLOCKS`."""
 GROUP = LINES
 
 COLUMNS = ("run", "broker", "event", "to")
-"""Those that say whose an event is, and whether a part may begin with it."""
+"""Columns that say whose an event is, and whether a part may begin with it."""
 
 
 class Stretch(Struct, frozen=True, array_like=True):
@@ -47,9 +47,8 @@ class Stretch(Struct, frozen=True, array_like=True):
 
 def count(path: Path) -> int:
     """Row groups."""
-    import pyarrow.parquet as pq
-
-    return int(pq.ParquetFile(path).metadata.num_row_groups)
+    with path.open("rb") as file:
+        return len(ParquetFile(file).sizes)
 
 
 def rows(path: Path, group: int) -> Iterator[Rows | BadLine]:
@@ -86,15 +85,12 @@ def decode(data: bytes) -> list[Stretch]:
 
 def _stretches(judge: Judge, path: Path, group: int) -> list[Stretch] | None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     found: dict[tuple[str, str], tuple[int, bool]] = {}
     begins: tuple[str, str] | None = None
     first_event = ""
     try:
-        opened = pq.ParquetFile(path, page_checksum_verification=True)
-        names = [name for name in COLUMNS if name in opened.schema_arrow.names]
-        for batch in opened.iter_batches(row_groups=[group], columns=names):
+        for batch in _batches(path, group):
             run, broker, event, to = (_said(batch, name) for name in COLUMNS)
             (there,) = np.nonzero(broker.numbers >= 0)
             if not len(there):
@@ -114,6 +110,14 @@ def _stretches(judge: Judge, path: Path, group: int) -> list[Stretch] | None:
         return None
     starts = first_event == "snapshot" and _is_start(judge, path, group)
     return [Stretch(*key, events, starts and key == begins, bare) for key, (events, bare) in found.items()]
+
+
+def _batches(path: Path, group: int) -> Iterator[Batch]:
+    with opened(path) as file:
+        source = ParquetFile(file)
+        for part in source.parts(group, [name for name in COLUMNS if name in source.names]):
+            if not part.is_too_long:
+                yield part.batch
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -11,33 +11,38 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 from msgspec import msgpack
 
-from routeproof.checker.validate.again import Met, Where
-from routeproof.checker.validate.ahead import MOST, Announced
-from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.clients import OPERATIONS
-from routeproof.checker.validate.conclude import of_broker, report, why_nothing_is_owed
-from routeproof.checker.validate.metrics.asked import Measured
-from routeproof.checker.validate.packing import key_of, name_of
-from routeproof.checker.validate.part import Found
-from routeproof.checker.validate.pruning.reported import with_similarity
-from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
-from routeproof.checker.validate.quiet import slot_width
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.report import Report
-from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import (
-    columns,
-    groups,
-    joins,
-    lines,
-    looking,
-    metering,
-    parts,
-    plan,
-    similar,
+from routeproof.checker.validate.broker.findings import (
+    PartResult,
+    decode_bad,
+    decode_extent,
+    decode_found,
+    decode_rejection,
 )
+from routeproof.checker.validate.clients.foreseen import MOST, Announced
+from routeproof.checker.validate.clients.rows import OPERATIONS
+from routeproof.checker.validate.clock import Doubts
+from routeproof.checker.validate.conclusion import (
+    FoundEvent,
+    Where,
+    doubts_about,
+    first_of_broker,
+    hindrance,
+    judge_clock,
+    report,
+    unharmed_until,
+    why_nothing_is_owed,
+)
+from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.metrics.meter import Measured
+from routeproof.checker.validate.names import key_of
+from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.report import BadLines, Extent, Report
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.spark import columns, groups, joins, lines, parts, plan
 from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
-from routeproof.checker.validate.wire import decode_bad, decode_found, decode_rejection
+from routeproof.checker.validate.spark.stages import run_stages
+from routeproof.checker.validate.stages import hindrances
+from routeproof.checker.validate.traffic import width_and_latest
 from routeproof.traces.parquet_reader import is_parquet
 
 if TYPE_CHECKING:
@@ -61,7 +66,7 @@ class _Job:
         self._bad = BadLines()
         self._kept: list[DataFrame] = []
         self._blocks: DataFrame | None = None
-        """Of lines; None of Parquet."""
+        """Blocks of lines; None for Parquet."""
         self._lines_before: list[int] = []
         self._operations: dict[bytes, dict[bytes, list[tuple[int, int, bytes]]]] = {}
         """By run and broker: blocks that were squeezed, each with its part and place there."""
@@ -125,8 +130,9 @@ class _Job:
         )
 
     def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
-        """Whose lines are where and, broadcast, what can be foreseen. Lines that nobody could read are put apart; and
-        how many lines each range has says what lines are called."""
+        """Returns the place of each broker's lines and, broadcast, the foreseen matches. Unreadable lines are
+        separated; the number of lines of each range gives lines their numbers.
+        """
         small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else data end data"
         told = blocks.selectExpr("kind", "run", "broker", "place", "events", "starts", "bare", small)
         found: list[plan.Block] = []
@@ -149,7 +155,7 @@ class _Job:
         return found, self._foreseen(announced, blocks.select("kind", "place", "data"), published)
 
     def _foreseen(self, announced: _Announced, said: DataFrame, published: list[tuple[int, int]]) -> Any:
-        """Broadcast. `published`: where publications are in `said`, and how many."""
+        """The broadcast values. `published`: the place and number of publications in `said`."""
         known = Foreseen(announced.first())
         enough = [place for place, before in _with_before(published) if before < MOST_PUBLICATIONS]
         if enough:
@@ -173,7 +179,7 @@ class _Job:
 
     def _conclude(self, results: DataFrame) -> Report:
         wanted = f"kind in ({columns.FOUND}, {columns.UNREADABLE}) or end = '{OPERATIONS}'"
-        found: dict[tuple[str, str], dict[int, Found]] = {}
+        found: dict[tuple[str, str], dict[int, PartResult]] = {}
         told = results.where(wanted).select("kind", "run", "near", "part", "first", "data")
         for kind, run, near, part, first, data in told.collect():
             if kind == columns.UNREADABLE:
@@ -186,36 +192,40 @@ class _Job:
                 found.setdefault((each.run, each.broker), {})[part] = each
         self._before = {key: dict(_before(mine)) for key, mine in found.items()}
         brokers = [[mine[part] for part in sorted(mine)] for _, mine in sorted(found.items())]
-        rejections = [r for mine in brokers if (r := of_broker(mine)) is not None]
+        rejections = [r for mine in brokers if (r := first_of_broker(mine)) is not None]
         every = [each for mine in brokers for each in mine]
-        rejections += self._between_brokers(results, every)
+        extent = Extent()
+        rejections += self._between_brokers(results, brokers, extent)
         if isinstance(self._setting, Measured):
-            metering.measure(self._setting, results, brokers, self._tasks)
+            joins.measure(self._setting, results, brokers, self._tasks)
         for each in every:
             self._bad.merge(each.bad)
-        if not self._setting.prunes:
-            return report(self._setting, every, rejections, self._bad, self._look)
-        more, judged = similar.similarity(
-            self._setting, results, self._contexts, every, rejections, self._tasks, self._keep
-        )
+        stages = self._setting.judging.stages
+        if stages is None:
+            return report(self._setting, every, rejections, self._bad, self._look, extent)
+        why = hindrances(stages, self._setting, every, rejections)
+        more, found_by_stages = run_stages(stages, self._setting, results, self._contexts, why, self._tasks, self._keep)
         rejections += map(self._counted, more)
-        return with_similarity(report(self._setting, every, rejections, self._bad, self._look), judged)
+        made = report(self._setting, every, rejections, self._bad, self._look, extent)
+        return stages.conclude(
+            self._setting, made, found_by_stages, {each for each in why.values() if each is not None}
+        )
 
-    def _look(self, wanted: Collection[Where]) -> Iterator[Met]:
+    def _look(self, wanted: Collection[Where]) -> Iterator[FoundEvent]:
         """A second look, by all workers."""
         told = self._spark.sparkContext.broadcast(frozenset(wanted))
         if self._blocks is None:
             asked = self._frame([(n,) for n in range(groups.count(self._path))], "number int")
-            found = asked.mapInArrow(partial(looking.in_groups, str(self._path), self._setting, told), looking.MET)
+            found = asked.mapInArrow(partial(parts.in_groups, str(self._path), self._setting, told), parts.MET)
         else:
             blocks = self._blocks.where(f"kind = {columns.LINES}").select("run", "broker", "lines", "data")
-            found = blocks.mapInArrow(partial(looking.in_blocks, self._setting, told), looking.MET)
+            found = blocks.mapInArrow(partial(parts.in_blocks, self._setting, told), parts.MET)
         for row in found.collect():
-            each = looking.decode(bytes(row["data"]))
+            each = parts.decode_met(bytes(row["data"]))
             yield each._replace(line=self._line(each.line))
         told.unpersist()
 
-    def _placed(self, found: Found) -> Found:
+    def _placed(self, found: PartResult) -> PartResult:
         """With the numbers that lines have in the file."""
         at = found.rejection
         return evolve(
@@ -224,52 +234,71 @@ class _Job:
             bad=found.bad.renumbered(self._line),
         )
 
-    def _between_brokers(self, results: DataFrame, found: list[Found]) -> list[Rejection]:
-        runs: dict[bytes, list[Found]] = {}
-        for each in found:
-            runs.setdefault(key_of(each.run), []).append(each)
-        times = {run: [t for e in those for t in (e.earliest, e.latest) if t >= 0] for run, those in runs.items()}
-        widths = {run: slot_width(min(those, default=0), max(those, default=0)) for run, those in times.items()}
-        spans: dict[tuple[bytes, int], list[bytes]] = {}
+    def _between_brokers(
+        self, results: DataFrame, brokers: Sequence[Sequence[PartResult]], extent: Extent
+    ) -> list[Rejection]:
+        """`brokers`: the parts of each, in order."""
+        runs: dict[bytes, list[PartResult]] = {}
+        doubts: dict[bytes, dict[str, Doubts]] = {}
         rejections: list[Rejection] = []
-        for row in self._links(results, widths) if self._setting.pairs else ():
+        for mine in brokers:
+            run, broker = key_of(mine[0].run), mine[0].broker
+            runs.setdefault(run, []).extend(mine)
+            known = doubts.setdefault(run, {})[broker] = doubts_about(mine)
+            if (wrong := judge_clock(mine[0].run, broker, known, extent)) is not None:
+                rejections.append(self._counted(wrong))
+        clocks = {run: self._clocks(those, doubts[run]) for run, those in runs.items()}
+        spans: dict[tuple[bytes, int], list[bytes]] = {}
+        are_wrong: set[bytes] = set()
+        for row in self._links(results, clocks) if self._setting.pairs else ():
             if row["kind"] == columns.REJECTION:
                 rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
+            elif row["kind"] == columns.EXTENT:
+                extent.add(decode_extent(bytes(row["data"])))
+            elif row["kind"] == columns.WRONG:
+                are_wrong.add(bytes(row["run"]))
             else:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
-        wrong = {rejection.run for rejection in rejections}
         self._contexts = {
             run: joins.Context(
                 operations=tuple(
                     tuple(block for _, _, block in sorted(mine))
                     for _, mine in sorted(self._operations.get(run, {}).items())
                 ),
-                owes=why_nothing_is_owed(self._setting, those, name_of(run) in wrong) is None,
-                links=self._setting.pairs,
-                settles=self._setting.settles,
-                latest=max(times[run], default=0),
-                width=widths[run],
+                owes=why_nothing_is_owed(self._setting, those) is None,
+                hindrance=hindrance(those, run in are_wrong),
+                unharmed_until=unharmed_until(those),
+                clocks=clocks[run],
                 control=tuple(spans.get((run, columns.CONTROL), ())),
                 publications=tuple(spans.get((run, columns.PUBLICATIONS), ())),
                 on_the_way=tuple(spans.get((run, columns.ON_THE_WAY), ())),
+                sure_control=tuple(spans.get((run, columns.SURE_CONTROL), ())),
+                kept=tuple(each.kept for each in those if each.kept.spans),
+                sure_publications=tuple(spans.get((run, columns.SURE_PUBLICATIONS), ())),
             )
             for run, those in runs.items()
         }
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
-        return rejections + self._clients(results)
+        return rejections + self._clients(results, extent)
 
-    def _links(self, results: DataFrame, widths: dict[bytes, int]) -> list[Any]:
+    def _clocks(self, found: Sequence[PartResult], doubts: dict[str, Doubts]) -> joins.Clocks:
+        """Knowledge of a run's clock."""
+        width, latest = width_and_latest(found, doubts.values())
+        doubtful = {broker: each for broker, each in doubts.items() if each}
+        return joins.Clocks(width, latest, doubtful, self._setting.shared_clock)
+
+    def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
         joined = (
             results.where(f"kind = {columns.LINK}")
             .select("run", "near", "far", "end", "part", "first", "data")
             .repartition(self._tasks, "run", "near", "far")
             .sortWithinPartitions("run", "near", "far", "end", "part", "first")
-            .mapInArrow(partial(joins.join_links, widths), columns.RESULTS)
+            .mapInArrow(partial(joins.join_links, clocks), columns.RESULTS)
         )
         return joined.select("kind", "run", "data").collect()
 
-    def _clients(self, results: DataFrame) -> list[Rejection]:
+    def _clients(self, results: DataFrame, extent: Extent) -> list[Rejection]:
         told = self._spark.sparkContext.broadcast(self._contexts)
         joined = (
             results.where(f"kind = {columns.CLIENT} and end <> '{OPERATIONS}'")
@@ -278,12 +307,17 @@ class _Job:
             .sortWithinPartitions("run", "end")
             .mapInArrow(partial(joins.join_clients, self._setting, told), columns.RESULTS)
         )
-        found = [self._counted(decode_rejection(bytes(row["data"]))) for row in joined.select("data").collect()]
+        found: list[Rejection] = []
+        for kind, data in joined.select("kind", "data").collect():
+            if kind == columns.EXTENT:
+                extent.add(decode_extent(bytes(data)))
+            else:
+                found.append(self._counted(decode_rejection(bytes(data))))
         told.unpersist()
         return found
 
     def _counted(self, rejection: Rejection) -> Rejection:
-        """What it counts within its part, counted within its broker."""
+        """Rejection whose count is that of its broker instead of its part."""
         part, within = rejection.accepted >> parts.PART_BITS, rejection.accepted & ((1 << parts.PART_BITS) - 1)
         return evolve(rejection, accepted=self._before[rejection.run, rejection.broker][part] + within)
 
@@ -333,7 +367,7 @@ def _numbered(schema: str) -> str:
     return schema.split(maxsplit=1)[0]
 
 
-def _before(parts: dict[int, Found]) -> Iterable[tuple[int, int]]:
+def _before(parts: dict[int, PartResult]) -> Iterable[tuple[int, int]]:
     """By part, how many events its broker had before it."""
     count = 0
     for number in sorted(parts):

@@ -1,68 +1,117 @@
-"""What parts set aside, brought together in the workers: both ends of a link, publications and their deliveries."""
+"""Joins in the workers of the rows that parts set aside: both ends of a link, publications and their deliveries.
+
+With metrics, delays are joined as well and summed up broker by broker; the driver makes the files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate.clients import Operation, operations_of
+from routeproof.checker.validate.broker.findings import KeptRecord, PartResult, encode_extent, encode_rejection
+from routeproof.checker.validate.clients.judge import CLIENTS, judge_clients
+from routeproof.checker.validate.clients.rows import OPERATIONS, Operation, believed, block_of, operations_of
+from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.links import Comparison, compare
-from routeproof.checker.validate.packing import name_of
-from routeproof.checker.validate.quiet import Busy, union
-from routeproof.checker.validate.seen import CLIENTS, judge_clients
+from routeproof.checker.validate.metrics.files import WindowsOf, tells_delays, write
+from routeproof.checker.validate.metrics.meter import Measured, plain
+from routeproof.checker.validate.metrics.series import (
+    Moments,
+    Series,
+    decode_windows,
+    delays_of,
+    encode_windows,
+    gathered,
+    windows_of,
+)
+from routeproof.checker.validate.names import name_of
+from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import (
+    CLIENT,
     CONTROL,
+    EXTENT,
     ON_THE_WAY,
     PUBLICATIONS,
     REJECTION,
     RESULTS,
+    SURE_CONTROL,
+    SURE_PUBLICATIONS,
+    WRONG,
     Batch,
     batches,
     rows_of,
     unsqueezed,
 )
 from routeproof.checker.validate.store import Store
-from routeproof.checker.validate.traffic import Traffic
-from routeproof.checker.validate.wire import encode_rejection
+from routeproof.checker.validate.traffic import OnTheWay, Traffic, count_link, traffic_of, union
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 Row = tuple[Any, ...]
 
 
-def join_links(widths: dict[bytes, int], found: Iterator[Batch]) -> Iterator[Batch]:
+@frozen
+class Clocks:
+    """Clock of a run: the width of a slot of time, and which times are not believed, by broker."""
+
+    width: int
+    latest: int
+    doubts: dict[str, Doubts]
+    shared: bool
+
+
+def join_links(clocks: dict[bytes, Clocks], found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: the `LINK` rows of `RESULTS`, each link's together, what was sent before what was taken.
 
-    `widths`: of a slot of time, by run. What was sent waits in a file until what was taken comes.
+    `clocks`: by run. What was sent waits in a file until what was taken comes.
     """
-    yield from batches(RESULTS, _of_links(widths, rows_of(found)))
+    yield from batches(RESULTS, _of_links(clocks, rows_of(found)))
 
 
-def _of_links(widths: dict[bytes, int], rows: Iterator[dict[str, Any]]) -> Iterator[Row]:
+def _of_links(clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> Iterator[Row]:
     for (run, near, far), mine in groupby(rows, lambda row: (row["run"], row["near"], row["far"])):
-        busy = {CONTROL: Busy(widths[run]), PUBLICATIONS: Busy(widths[run])}
+        clock, link = clocks[run], (name_of(near), name_of(far))
+        ways = OnTheWay(clock.width)
+        sure = OnTheWay(clock.width) if clock.doubts else None
         with Store() as store:
             for row in mine:
                 store.put((row["end"],), row["data"])
-            ends = store.blocks(("sent",)), store.blocks(("taken",))
-            for each in compare(name_of(run), (name_of(near), name_of(far)), *ends):
+            sent, taken = store.blocks(("sent",)), store.blocks(("taken",))
+            pair = clock.doubts.get(link[0], CERTAIN), clock.doubts.get(link[1], CERTAIN)
+            for each in compare(name_of(run), link, sent, taken, pair, shared_clock=clock.shared):
                 if isinstance(each, Comparison):
-                    yield from _compared(run, each)
-                else:
-                    begins, until, is_control = each
-                    busy[CONTROL].add(begins[is_control], until[is_control])
-                    busy[PUBLICATIONS].add(begins[~is_control], until[~is_control])
-        for kind, spans in busy.items():
-            begins, until = spans.spans()
-            yield kind, run, b"", b"", "", 0, 0, np.concatenate([begins, until]).tobytes()
+                    yield from _compared(run, link, each)
+                    continue
+                ways.add(each)
+                if sure is not None:
+                    sure.add_sure(each)
+        yield from _spans_of(run, ways, CONTROL, PUBLICATIONS)
+        if sure is not None:
+            yield from _spans_of(run, sure, SURE_CONTROL, SURE_PUBLICATIONS)
 
 
-def _compared(run: bytes, comparison: Comparison) -> Iterator[Row]:
-    if comparison.rejection is not None:
-        yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(comparison.rejection)
+def _spans_of(run: bytes, ways: OnTheWay, control: int, publications: int) -> Iterator[Row]:
+    for kind, busy in ((control, ways.control), (publications, ways.publications)):
+        begins, until = busy.spans()
+        yield kind, run, b"", b"", "", 0, 0, np.concatenate([begins, until]).tobytes()
+
+
+def _compared(run: bytes, link: tuple[str, str], comparison: Comparison) -> Iterator[Row]:
+    for each in comparison.rejections:
+        yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(each)
+    if comparison.is_wrong:
+        yield WRONG, run, b"", b"", "", 0, 0, b""
+    extent = Extent()
+    count_link(extent, name_of(run), link, comparison)
+    yield EXTENT, run, b"", b"", "", 0, 0, encode_extent(extent)
     if comparison.on_the_way:
         digests = np.array(sorted(comparison.on_the_way), np.int64).tobytes()
         yield ON_THE_WAY, run, b"", b"", "", 0, 0, digests
@@ -70,34 +119,46 @@ def _compared(run: bytes, comparison: Comparison) -> Iterator[Row]:
 
 @frozen
 class Context:
-    """What obligations of one run rest on: what each broker's clients announced, as blocks that were squeezed; and what
-    was on the way when, as bytes.
+    """Premises of one run's obligations: what each broker's clients announced, as compressed blocks, and what was on
+    the way when, as bytes.
 
-    `owes`: can be judged what is owed? `width` is that of a slot; spans and digests are as `join_links` gave them.
+    `owes`: does the trace tell what is owed? `hindrance`: why it is counted only; None where it is judged.
+    `unharmed_until`: what had come by then is judged in any case. Spans and
+    digests are as `join_links` gave them.
     """
 
     operations: tuple[tuple[bytes, ...], ...]
     owes: bool
-    links: bool
-    settles: int | None
-    latest: int
-    width: int
+    hindrance: Why | None
+    unharmed_until: int
+    clocks: Clocks
     control: tuple[bytes, ...] = ()
     publications: tuple[bytes, ...] = ()
     on_the_way: tuple[bytes, ...] = ()
+    sure_control: tuple[bytes, ...] = ()
+    sure_publications: tuple[bytes, ...] = ()
+    kept: tuple[KeptRecord, ...] = ()
 
     def said(self) -> list[Iterator[Operation]]:
-        """Each broker's, in its order."""
-        return [operations_of(map(unsqueezed, blocks)) for blocks in self.operations]
+        """Returns each broker's, in its order, at times that can be relied on."""
+        sure = partial(believed, doubts=self.clocks.doubts)
+        return [map(sure, operations_of(map(unsqueezed, blocks))) for blocks in self.operations]
 
-    def traffic(self) -> Traffic | None:
+    def traffic(self, setting: Setting) -> Traffic | None:
+        """Returns when links were busy; None where what is owed cannot be judged."""
         if not self.owes:
             return None
-        busy = [
-            union(self.width, map(_spans, each)) if self.links else None for each in (self.control, self.publications)
-        ]
-        digests = frozenset(int(d) for block in self.on_the_way for d in np.frombuffer(block, np.int64))
-        return Traffic(busy[0], busy[1], self.settles, self.latest, digests)
+        width = self.clocks.width
+        ways = OnTheWay(width)
+        ways.control, ways.publications = (union(width, map(_spans, e)) for e in (self.control, self.publications))
+        ways.add_kept(self.kept)
+        ways.left = {int(d) for block in self.on_the_way for d in np.frombuffer(block, np.int64)}
+        sure = None
+        if self.clocks.doubts:
+            sure = OnTheWay(width)
+            both = self.sure_control, self.sure_publications
+            sure.control, sure.publications = (union(width, map(_spans, each)) for each in both)
+        return traffic_of(setting, self.clocks.latest, ways, sure, self.hindrance, self.unharmed_until)
 
 
 def _spans(block: bytes) -> tuple[Any, Any]:
@@ -116,5 +177,56 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
         with Store() as store:
             for row in buckets:
                 store.put((name, CLIENTS, row["end"]), row["data"])
-            for rejection in judge_clients(setting, name, context.said, context.traffic(), store):
+            extent = Extent()
+            traffic, doubts = context.traffic(setting), context.clocks.doubts
+            for rejection in judge_clients(setting, name, context.said, traffic, store, doubts, extent):
                 yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(rejection)
+            yield EXTENT, run, b"", b"", "", 0, 0, encode_extent(extent)
+
+
+# -- delays ------------------------------------------------------------------------------------------------------------
+
+DELAYS = "run string, broker string, data binary"
+"""Schema of a broker's delays; names are as the files have them."""
+
+
+def measure(setting: Measured, results: DataFrame, brokers: Sequence[Sequence[PartResult]], tasks: int) -> None:
+    """`results`: the `RESULTS` of all parts. `brokers`: what each one's came to, in their order."""
+    runs = gathered(setting, brokers)
+    write(setting, runs, _windows(runs, results, tasks) if tells_delays(setting) else {})
+
+
+def _windows(runs: Mapping[str, Series], results: DataFrame, tasks: int) -> WindowsOf:
+    moments = {run: series.moments for run, series in runs.items()}
+    joined = (
+        results.where(f"kind = {CLIENT} and end <> '{OPERATIONS}'")
+        .repartition(tasks, "run", "end")
+        .sortWithinPartitions("run", "end")
+        .mapInArrow(join_delays, DELAYS)
+        .repartition(tasks, "run", "broker")
+        .sortWithinPartitions("run", "broker")
+        .mapInArrow(partial(sum_up, moments), DELAYS)
+    )
+    return {(row["run"], row["broker"]): decode_windows(bytes(row["data"])) for row in joined.collect()}
+
+
+def join_delays(found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: the `CLIENT` rows of `RESULTS`, each bucket's together, in; `DELAYS` out."""
+    yield from batches(DELAYS, _joined(rows_of(found)))
+
+
+def _joined(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    for (run, _), mine in groupby(rows, lambda row: (row["run"], row["end"])):
+        for broker, pairs in delays_of(block_of(row["data"]) for row in mine):
+            yield plain(name_of(run)), plain(broker), pairs
+
+
+def sum_up(moments: dict[str, Moments], found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: `DELAYS` with pairs, each broker's together, in; `DELAYS` with their sums out."""
+    yield from batches(DELAYS, _summed(moments, rows_of(found)))
+
+
+def _summed(moments: dict[str, Moments], rows: Iterator[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    for (run, broker), mine in groupby(rows, lambda row: (row["run"], row["broker"])):
+        if run in moments:
+            yield run, broker, encode_windows(windows_of((row["data"] for row in mine), moments[run]))

@@ -1,7 +1,7 @@
 """Reading JSON Lines in the workers: ranges of the file in, blocks of each broker's lines out.
 
-A line is looked at just enough to know whose it is; it is read where it is judged. What nobody can read is put apart
-here, with its number and the reason.
+A line is looked at just enough to know whose it is; it is read where it is judged. Unreadable lines are separated here,
+with their numbers and reasons.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import BinaryIO
 import msgspec
 from attrs import define, field, frozen
 
-from routeproof.checker.validate.ahead import MOST
-from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.packing import HALF, is_whole, key_of, packed
-from routeproof.checker.validate.part import Judge
-from routeproof.checker.validate.publications import MOST as MOST_PUBLICATIONS
-from routeproof.checker.validate.publications import Written
+from routeproof.checker.validate.broker.findings import encode_bad
+from routeproof.checker.validate.broker.part import Judge
+from routeproof.checker.validate.clients.foreseen import MOST
+from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.fast.publications import Written
+from routeproof.checker.validate.names import HALF, is_whole, key_of, packed
+from routeproof.checker.validate.report import BadLines
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import (
     AHEAD,
@@ -31,18 +32,18 @@ from routeproof.checker.validate.spark.columns import (
     PUBLISHED,
     Batch,
     batches,
+    opened,
     rows_of,
     squeezed,
 )
 from routeproof.checker.validate.spark.foreseen import in_rows
-from routeproof.checker.validate.spark.shared import opened
-from routeproof.checker.validate.wire import encode_bad
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
 from routeproof.traces.fields import WholeNumber
 from routeproof.traces.format import EventKind
 from routeproof.traces.lines import read_block, whole_lines
+from routeproof.traces.parquet_reader import HEADER_BYTES
 from routeproof.traces.reader import MAGIC_BYTES
 from routeproof.traces.strict_json import REFUSALS
 
@@ -62,7 +63,7 @@ SELDOM = frozenset({"client", "snapshot"})
 """Events that are looked at again. All others are put to their broker's, and nothing else."""
 
 NUMBER_BITS = 40
-"""A line's number counts within its range, above these bits: nobody knows yet how many lines come before."""
+"""A line's number counts within its range, above these bits: the number of lines before the range is not known yet."""
 
 
 class _To(msgspec.Struct, gc=False):
@@ -70,7 +71,7 @@ class _To(msgspec.Struct, gc=False):
 
 
 class _Glance(msgspec.Struct, gc=False):
-    """What is seen of every line."""
+    """The part of every line that is looked at."""
 
     broker: str
     event: EventKind
@@ -88,7 +89,7 @@ class _Said(msgspec.Struct, gc=False):
 
 
 class _Operation(msgspec.Struct, gc=False):
-    """What is seen of a client's, beside."""
+    """The further part of a client's line that is looked at."""
 
     message: _Said | None = None
 
@@ -112,7 +113,7 @@ def ranges(path: Path, most: int, cores: int) -> list[Range]:
     with path.open("rb") as file:
         if codec_of(file.peek(MAGIC_BYTES)[:MAGIC_BYTES]) is not None:
             return [Range(0, -1, -1)]
-        after_header = len(file.readline())
+        after_header = len(file.readline(HEADER_BYTES + 1))
     total = path.stat().st_size
     rounds = max(1, -(-(total - after_header) // (most * cores)))
     size = min(most, max(LEAST, -(-(total - after_header) // (rounds * cores))))
@@ -219,7 +220,7 @@ class _Reading:
                 yield self._closed(key)
 
     def _glance(self, line: bytes, number: int) -> _Glance | BadLine | None:
-        """At a line among which is one that nobody can read, or that nothing stands on."""
+        """Reads a range with an unreadable or empty line."""
         if not line.strip():
             return None
         try:
@@ -231,7 +232,7 @@ class _Reading:
         return _Glance(read.broker, read.event, read.run, None if read.message is None else _To(read.message.to))
 
     def _look_ahead(self, line: bytes) -> None:
-        """Nothing depends on it: whoever judges the line says what is wrong with it."""
+        """Nothing depends on it: the judge of the line reports what is wrong with it."""
         with suppress(*REFUSALS):
             message = _operation(line).message
             if message is not None and message.kind == "subscribe":

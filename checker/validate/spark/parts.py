@@ -1,6 +1,7 @@
-"""Parts in the workers: lines or row groups in, what the parts came to and what they set aside out.
+"""Parts in the workers: lines or row groups in; findings, and rows for the joins, out.
 
-A worker holds one block of lines, or one batch of a row group, and the tables of the parts that are open.
+A worker holds one block of lines, or one batch of a row group, and the tables of the parts that are open. The second
+look at a trace (`conclusion`) is here too: at blocks that were kept, or at row groups once more.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 
-from routeproof.checker.memory import collecting_rarely
-from routeproof.checker.validate.bad import BadLines
-from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.mixed import Mixed
-from routeproof.checker.validate.packing import key_of, name_of
-from routeproof.checker.validate.part import Judge, Part
-from routeproof.checker.validate.rows import handed_out, looks_at_once
+from routeproof.checker.system.processes import collecting_rarely
+from routeproof.checker.validate.broker.bulk import BulkReplay
+from routeproof.checker.validate.broker.findings import encode_bad, encode_found
+from routeproof.checker.validate.broker.part import Judge, Part
+from routeproof.checker.validate.broker.stretches import handed_out, looks_at_once
+from routeproof.checker.validate.conclusion import FoundEvent, found_among, likely
+from routeproof.checker.validate.metrics.meter import part_of
+from routeproof.checker.validate.names import key_of, name_of, packed
+from routeproof.checker.validate.report import BadLines
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.columns import (
     CLIENT,
+    EMITTED,
     FOUND,
     LINK,
     RESULTS,
@@ -36,15 +40,13 @@ from routeproof.checker.validate.spark.columns import (
 )
 from routeproof.checker.validate.spark.foreseen import judge_that_knows
 from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
-from routeproof.checker.validate.spark.similar import NOTED
-from routeproof.checker.validate.wire import encode_bad, encode_found
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.lines import read_block
 from routeproof.traces.parquet_reader import Rows
 
 PART_BITS = 32
-"""What a part sets aside counts the broker's events within the part, below the part's number."""
+"""Bits for the number of the broker's events within the part, below the part's number."""
 
 UNITS = "task int, data binary"
 
@@ -82,7 +84,7 @@ def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Ite
                 yield from numbered(block, how)
 
     if looks_at_once(judge.setting):
-        for each in Mixed(judge, lambda _: part).take(lines()):
+        for each in BulkReplay(judge, lambda _: part).take(lines()):
             if isinstance(each, Part):
                 yield from _set_aside(each, number)
             else:
@@ -217,5 +219,41 @@ def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[
         yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
     for bucket, block in part.client_blocks(all_of_them=all_of_it):
         yield CLIENT, run, key_of(part.broker), b"", str(bucket), number, part.events, block
-    for where, block in part.noted_blocks(all_of_them=all_of_it):
-        yield NOTED, run, b"", b"", where, number, part.events, block
+    for where, block in part.emitted_blocks(all_of_them=all_of_it):
+        yield EMITTED, run, b"", b"", where, number, part.events, block
+
+
+# -- second look -------------------------------------------------------------------------------------------------------
+
+MET = "data binary"
+"""Schema of the events that were found."""
+
+
+def in_blocks(setting: Setting, told: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: blocks of lines in, `MET` out. `told`: the broadcast parts to look for."""
+    yield from batches(MET, ((packed(each),) for each in _met_in_blocks(setting, told.value, rows_of(found))))
+
+
+def _met_in_blocks(setting: Setting, wanted: frozenset[Any], blocks: Iterator[dict[str, Any]]) -> Iterator[FoundEvent]:
+    whose, how = {(run, broker) for run, broker, _ in wanted}, dialect(setting.dialect)
+    for block in blocks:
+        if (name_of(block["run"]), name_of(block["broker"])) in whose:
+            yield from found_among(numbered(block, how), setting, wanted)
+
+
+def in_groups(path: str, setting: Setting, told: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: numbers of row groups in, `MET` out."""
+    yield from batches(MET, ((packed(each),) for each in _met_in_groups(path, setting, told.value, rows_of(found))))
+
+
+def _met_in_groups(
+    path: str, setting: Setting, wanted: frozenset[Any], asked: Iterator[dict[str, Any]]
+) -> Iterator[FoundEvent]:
+    for row in asked:
+        for rows in groups.rows(Path(path), row["number"]):
+            if isinstance(rows, Rows):
+                yield from found_among(likely(rows, wanted), setting, wanted)
+
+
+def decode_met(data: bytes) -> FoundEvent:
+    return msgspec.msgpack.decode(data, type=FoundEvent)

@@ -82,7 +82,7 @@ class Unit:
 def of_groups(groups: Sequence[list[Stretch] | None]) -> list[Unit]:
     """Row groups that share a broker are one unit, unless the broker's tables stand where the second begins.
 
-    With a row group of which nobody knows whose it is, all are one.
+    If the broker of a row group is unknown, all row groups are one unit.
     """
     if any(group is None for group in groups):
         return [Unit(tuple(range(len(groups))))]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from routeproof.checker.bench.broker import FILTERS, SECONDS, measure, with_aim, with_growth
-from routeproof.checker.bench.measuring import Row
-from routeproof.impl.workloads.quotes import HIGH, LOW, MEDIUM, quotes
+from routeproof.checker.experiments.bench.broker import FILTERS, SECONDS, measure, with_aim, with_growth
+from routeproof.checker.experiments.bench.measuring import Row
+from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, quotes
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning.parameters import PRUNING
 
 
 @pytest.mark.parametrize("policy", [*POLICIES, *PRUNING])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from routeproof.checker.bench.measuring import Row
-from routeproof.checker.bench.validation import FAST, FAST_CHURN, FLAT, at_least, with_aims
+from routeproof.checker.experiments.bench.measuring import Row
+from routeproof.checker.experiments.bench.validation import FAST, FAST_CHURN, FLAT, at_least, with_aims
 
 
 def rows(rate: int, short: int, long: int) -> list[Row]:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.explore import explore
+from routeproof.checker.explore.plain import plain_search
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.plain import plain_search
 from routeproof.model.protocols import world
 from routeproof.spec.rules import rules_that_fire
 from tests.campaigns import daily
+from tests.checker.explore.explored import full_search
 
 HERE = Path(__file__).parent
 COUNTS: dict[str, dict[str, list[int]]] = json.loads((HERE / "counts.json").read_text())
@@ -24,7 +24,7 @@ CASES = [(i.name, policy) for i in shipped() for policy in i.policies]
 @pytest.mark.parametrize(("name", "policy"), daily(CASES, lambda case: case not in FOR_CAMPAIGNS))
 def test_numbers_and_verdicts(name: str, policy: str) -> None:
     instance = find(name)
-    result = explore(world(instance, policy))
+    result = full_search(name, policy)
     assert [result.states, result.transitions, result.depth] == COUNTS[name][policy]
     assert result.complete
     assert result.stored == result.states
@@ -60,8 +60,8 @@ def test_every_rule_fires_somewhere() -> None:
     fired: set[str] = set()
     for name in ("tiny", "line3", "unadv3", "cross3", "equal3", "duplicate3"):
         for policy in find(name).policies:
-            fired |= {rule for rule, times in explore(world(find(name), policy)).rules.items() if times}
-    fired |= {r for r, times in explore(world(find("star4"), "packing")).rules.items() if times}
+            fired |= {rule for rule, times in full_search(name, policy).rules.items() if times}
+    fired |= {r for r, times in full_search("star4", "packing").rules.items() if times}
     assert fired == set(rules_that_fire("routing"))
 
 
@@ -79,5 +79,5 @@ def test_every_rule_of_pruning_fires_somewhere() -> None:
         "adverts3",
         "newcomer3",
     ):
-        fired |= {rule for rule, times in explore(world(find(name), "selective")).rules.items() if times}
+        fired |= {rule for rule, times in full_search(name, "selective").rules.items() if times}
     assert fired >= set(rules_that_fire("pruning"))

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.readings import BROKER, SUB, Clause, Term
-from routeproof.spec.theory.routing import Change, Handler
-from routeproof.spec.theory.world_relation import Happening, Step
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause, Term
+from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.world import Happening, WorldStep
 
 
 @frozen
@@ -22,7 +22,7 @@ class Broken:
     event: str
     sentence: str
     handler: type[Handler] = Handler
-    step: type[Step] = Step
+    step: type[WorldStep] = WorldStep
 
 
 BROKEN: dict[str, Broken] = {}
@@ -33,7 +33,7 @@ Make = Callable[[type], type]
 def fault(event: str, sentence: str) -> Make:
     def register(cls: type) -> type:
         handler = cls if issubclass(cls, Handler) else Handler
-        step = cls if issubclass(cls, Step) else Step
+        step = cls if issubclass(cls, WorldStep) else WorldStep
         BROKEN[cls.__name__] = Broken(event, sentence, handler, step)
         return cls
 
@@ -186,7 +186,7 @@ class SaysTwice(Handler):
 
 
 @fault("unsubscribe", "in one queue")
-class QueuesOverlap(Step):
+class QueuesOverlap(WorldStep):
     """What is said may be queued elsewhere already."""
 
     def queues(self, what: Happening) -> list[Clause]:
@@ -194,7 +194,7 @@ class QueuesOverlap(Step):
 
 
 @fault("deliver sub", "the receiver has what it was told")
-class NotFifo(Step):
+class NotFifo(WorldStep):
     """Takes any message of a queue, not its head."""
 
     def is_head(self, item: Term, x: Term, y: Term) -> Truth:
@@ -202,7 +202,7 @@ class NotFifo(Step):
 
 
 @fault("subscribe", "new messages come last")
-class JumpsTheQueue(Step):
+class JumpsTheQueue(WorldStep):
     """What is said does not join the end."""
 
     def queues(self, what: Happening) -> list[Clause]:
@@ -210,7 +210,7 @@ class JumpsTheQueue(Step):
 
 
 @fault("unsubscribe", "home has what is active")
-class ForgetsWithdrawals(Step):
+class ForgetsWithdrawals(WorldStep):
     """What a client withdraws does not count as withdrawn."""
 
     def done(self, what: Happening) -> list[Clause]:
@@ -220,7 +220,7 @@ class ForgetsWithdrawals(Step):
 
 
 @fault("publish", "owed was pledged")
-class OwesEverybody(Step):
+class OwesEverybody(WorldStep):
     """Owes a publication to whoever it matches, ready or not."""
 
     def owed(self, what: Happening, p: Term, s: Term) -> Truth:
@@ -233,7 +233,7 @@ class OwesEverybody(Step):
 
 
 @fault("deliver sub", "ready before or quiet")
-class AlwaysReady(Step):
+class AlwaysReady(WorldStep):
     """Takes every pair for ready."""
 
     def ready(self, s: Term, a: Term) -> Truth:

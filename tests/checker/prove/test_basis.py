@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.checker.prove.basis import with_their_basis
-from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.outcome import Judged, Verdict
+from routeproof.checker.prove.judge import judge, with_their_basis
 from routeproof.checker.prove.report import exit_code, render
-from routeproof.spec.theory.invariants_obligations import Induction
-from routeproof.spec.theory.invariants_theorems import ROUTING
-from routeproof.spec.theory.theorem import Theorem
+from routeproof.checker.prove.solver.outcome import Judged, Verdict
+from routeproof.spec.theory.invariants.obligations import Induction
+from routeproof.spec.theory.invariants.theorems import ROUTING
+from routeproof.spec.theory.logic.proof import Theorem
 from tests.checker.prove.broken_protocols import BROKEN
 
 RESTS = {"Top": ("Middle",), "Middle": ("Bottom", "Other"), "Bottom": (), "Other": ("Middle",)}
@@ -52,9 +51,10 @@ def test_what_rests_on_what_was_not_asked_is_proved_given_that() -> None:
     assert judged(Top="proved")["Top"].given == ("Middle",)
     assert exit_code([*found.values()]) == 0
     told = render([*found.values()], 0.0, {})
-    assert "given, and not asked here\n  Other: Top, Middle" in told
+    assert "given, and not judged here\n  Other: Top, Middle" in told
     assert (
-        "everything asked is proved, given what is not asked:\n  1 proved for all sizes, 2 proved, given others" in told
+        "every theorem is proved, given those that were not judged:\n  1 proved for all sizes, 2 proved, given others"
+        in told
     )
 
 
@@ -62,7 +62,9 @@ def test_no_delivery_is_lost_of_a_broker_that_forwards_nothing_only_given_what_i
     broken = BROKEN["ForwardsNothing"]
     proof = Induction(ROUTING, handler=broken.handler)
     ahead = Theorem("Ahead", (), "", lambda: [each for each in proof.of_conjuncts(["copy ahead"]) if each.event])
-    safe = Theorem("Safe", (), "", lambda: list(proof.of_lemmas(["no lost delivery"])), rests_on=("Ahead",))
+    lemma = list(proof.of_lemmas(["no lost delivery"]))
+    given_to_it = {source for each in lemma for source in each.sources}
+    safe = Theorem("Safe", (), "", lambda: lemma, tuple(given_to_it), rests_on=("Ahead",))
     alone = judge(safe)
     assert alone.verdict == "proved"
     (given,) = with_their_basis([safe], [alone])

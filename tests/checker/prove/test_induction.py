@@ -9,18 +9,18 @@ import pytest
 import z3
 from attrs import evolve
 
-from routeproof.checker.prove import solve
 from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.possible import impossible
-from routeproof.checker.prove.small import SIZES
-from routeproof.spec.theory.invariants import Book, Moment
-from routeproof.spec.theory.invariants_facts import FACTS, StepFact, fact
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive
-from routeproof.spec.theory.invariants_steps import Named, Stage
-from routeproof.spec.theory.invariants_theorems import ROUTING
-from routeproof.spec.theory.logic import Truth, formula
-from routeproof.spec.theory.readings import BROKER, ITEM, PUB, SUB, Term
-from routeproof.spec.theory.world_relation import Happening, Step
+from routeproof.checker.prove.solver import solve
+from routeproof.checker.prove.solver.small import SIZES
+from routeproof.checker.prove.vacuity import Possibilities
+from routeproof.spec.theory.invariants.book import Book, Moment
+from routeproof.spec.theory.invariants.facts import FACTS, StepFact, fact
+from routeproof.spec.theory.invariants.obligations import Induction, Inductive
+from routeproof.spec.theory.invariants.step import Named, Stage
+from routeproof.spec.theory.invariants.theorems import ROUTING
+from routeproof.spec.theory.logic.formulas import Truth, formula
+from routeproof.spec.theory.logic.readings import BROKER, ITEM, PUB, SUB, Term
+from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.prove.broken_protocols import BROKEN
 
 
@@ -91,11 +91,11 @@ def test_what_is_false_in_one_world_is_looked_for_in_others() -> None:
     state, logic = asked.proof.stage.now.state, asked.proof.logic
     withdrawn = logic.some((SUB,), state.unsubscribed)
     for more in (withdrawn, logic.no(withdrawn)):
-        assert not impossible(evolve(asked, given=[*asked.given, formula(more)]))
+        assert not Possibilities().impossible(evolve(asked, given=[*asked.given, formula(more)]))
 
 
 def test_an_event_must_be_possible() -> None:
-    class Silent(Step):
+    class Silent(WorldStep):
         """Clients say nothing."""
 
         def possible(self, what: Happening) -> Truth:
@@ -132,7 +132,7 @@ def test_a_conjunct_must_say_something_after_the_event() -> None:
 
 
 def test_a_conjunct_that_says_something_before_the_step_must_say_something_after_it() -> None:
-    class Forgets(Step):
+    class Forgets(WorldStep):
         """After a step nothing counts as published."""
 
         def done(self, what: Happening) -> list[Any]:
@@ -147,7 +147,7 @@ def test_a_conjunct_that_says_something_before_the_step_must_say_something_after
 
     book = Book()
     book.conjunct(PUB)(published_is_published)
-    for step, verdict in ((Step, "proved"), (Forgets, "vacuous")):
+    for step, verdict in ((WorldStep, "proved"), (Forgets, "vacuous")):
         (asked,) = obligations(Induction(ROUTING | book, step=step), "subscribe", "published is published")
         assert settle_inductive(asked).verdict == verdict
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 import z3
 
-from routeproof.checker.prove.examine import Case, CodeTheorem, Examination, examine
 from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.outcome import Verdict
-from routeproof.checker.prove.solve import RLIMIT, settle
-from routeproof.spec.theory.theorem import Obligation, Shown, Theorem
-from routeproof.spec.theory.theorems import SHORT, THEOREMS
+from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination, examine
+from routeproof.checker.prove.solver.outcome import Verdict
+from routeproof.checker.prove.solver.solve import RLIMIT, settle
+from routeproof.spec.theory.filters.theorems import SHORT
+from routeproof.spec.theory.logic.proof import Obligation, ShownValue, Theorem
+from routeproof.spec.theory.theorems import THEOREMS
 
 X, Y = z3.Int("x"), z3.Int("y")
 
@@ -22,7 +23,9 @@ def theorem(*obligations: Obligation, bound: str = "") -> Theorem:
 
 
 TRUE = Obligation("true", z3.Implies(X > 1, X > 0))
-FALSE = Obligation("false", X < 10, smaller=[X < 5, X < 12], shown={"x": Shown((X,), lambda values: str(values[0]))})
+FALSE = Obligation(
+    "false", X < 10, smaller=[X < 5, X < 12], shown={"x": ShownValue((X,), lambda values: str(values[0]))}
+)
 HARD = Obligation("hard", z3.Not(z3.Int("z") * z3.Int("z") * z3.Int("z") * 3 + 4 == X * X * X + Y * Y * Y))
 
 

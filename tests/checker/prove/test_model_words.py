@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import z3
 
-from routeproof.checker.prove.model_words import MANY
-from routeproof.checker.prove.solve import settle
-from routeproof.spec.theory.invariants_policies import keep_their_promises
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.readings import BROKER, SUB, Symbolic, Term
-from routeproof.spec.theory.routing import Handler
-from routeproof.spec.theory.theorem import Obligation
+from routeproof.checker.prove.solver.solve import MANY, settle
+from routeproof.spec.theory.invariants.policies import keep_their_promises
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.proof import Obligation
+from routeproof.spec.theory.logic.readings import BROKER, SUB, Symbolic, Term
+from routeproof.spec.theory.relation.routing import Handler
 
 
 def test_all_that_was_asked_of_is_shown_over_as_few_elements_as_will_do() -> None:

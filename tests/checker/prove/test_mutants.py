@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.theorems import THEOREMS
-from routeproof.model.filters import number_set, predicate_filter, reading, strict, string_set
+from routeproof.model.filters import number_set, predicate_dialect, predicate_filter, reading, string_set
 from routeproof.model.filters.attributes import Value
 from routeproof.model.filters.event_set import EventSet
 from routeproof.model.filters.number_set import NumberSet
@@ -38,7 +38,7 @@ def mutant(theorem: str) -> Callable[[Mutant], Mutant]:
 
 @mutant("ModelMatches")
 def less_is_not_greater(patch: Patch) -> None:
-    patch.setitem(strict.ON_NUMBERS, "<", lambda number: number_set.below(number, inclusive=True))
+    patch.setitem(predicate_dialect.ON_NUMBERS, "<", lambda number: number_set.below(number, inclusive=True))
 
 
 @mutant("ModelMatches")
@@ -170,7 +170,7 @@ def equal_as_written(patch: Patch) -> None:
 
 @mutant("ModelMatches")
 def up_to_is_before(patch: Patch) -> None:
-    patch.setitem(strict.ON_STRINGS, "<=", lambda word: string_set.below(word, inclusive=False))
+    patch.setitem(predicate_dialect.ON_STRINGS, "<=", lambda word: string_set.below(word, inclusive=False))
 
 
 @mutant("ModelOverlaps")

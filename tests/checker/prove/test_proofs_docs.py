@@ -1,25 +1,27 @@
-"""docs/proofs.md and docs/proofs-routing.md: their examples run, and they name what there is."""
+"""The examples of docs/explanation/proofs.md and proofs-routing.md run, and their lists of names are complete."""
 
 import re
 
 import pytest
 
-from routeproof.checker.prove.outcome import WORDS
-from routeproof.checker.prove.theorems import THEOREMS
-from routeproof.spec.theory.invariants_theorems import ROUTING
+from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove.solver.outcome import WORDS
+from routeproof.spec.theory.invariants.theorems import ROUTING
 from tests.checker.command import TOP
 
-PROOFS, ROUTES = ((TOP / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("proofs", "proofs-routing"))
+PROOFS, ROUTES = (
+    (TOP / f"docs/explanation/{name}.md").read_text(encoding="utf-8") for name in ("proofs", "proofs-routing")
+)
 
 
 def test_the_example_is_proved() -> None:
     (block,) = re.findall(r"```python\n(.*?)```", PROOFS, re.DOTALL)
-    exec(compile(block, "docs/proofs.md", "exec"), {})
+    exec(compile(block, "docs/explanation/proofs.md", "exec"), {})
 
 
 def test_the_example_is_refuted_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     ((block, said),) = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", ROUTES, re.DOTALL)
-    exec(compile(block, "docs/proofs-routing.md", "exec"), {"__name__": "example"})
+    exec(compile(block, "docs/explanation/proofs-routing.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == said
 
 
@@ -30,7 +32,7 @@ def test_every_verdict_is_explained() -> None:
 @pytest.mark.parametrize("document", [PROOFS, ROUTES], ids=["proofs", "proofs-routing"])
 def test_the_theorems_that_it_names_are_there(document: str) -> None:
     named = re.findall(r"`([A-Z][a-z]+[A-Z]\w+)`", document)
-    code = {"Obligation", "Examination", "NumberSet", "StringSet"}
+    code = {"Obligation", "Examination", "NumberSet", "StringSet", "WorldStep"}
     assert {name for name in named if name not in code} <= set(THEOREMS)
 
 

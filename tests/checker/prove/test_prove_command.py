@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 import z3
 
-from routeproof.checker.prove import running, solve
-from routeproof.checker.prove.theorems import THEOREMS
-from routeproof.spec.theory.theorem import Obligation, Shown, Theorem
+from routeproof.checker.prove import catalogue
+from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove.solver import solve
+from routeproof.spec.theory.logic.proof import Obligation, ShownValue, Theorem
 from tests.checker.command import Here
 
 X = z3.Int("x")
 BAD = {
-    "Refuted": (Obligation("too much", X < 3, shown={"x": Shown((X,), lambda values: str(values[0]))}), 1),
+    "Refuted": (Obligation("too much", X < 3, shown={"x": ShownValue((X,), lambda values: str(values[0]))}), 1),
     "Vacuous": (Obligation("nothing", X < 3, [X > 3, X < 2]), 1),
     "Unknown": (Obligation("hard", z3.Not(X**3 + z3.Int("y") ** 3 == z3.Int("z") ** 3 * 3 + 4)), 3),
 }
@@ -100,14 +101,22 @@ def test_what_a_theorem_rests_on_is_told_where_it_was_not_asked(here: Here) -> N
     ran = here("prove", "NoStray", "--json", "one.json")
     assert ran.code == 0
     assert "proved, given others" in ran.out
-    assert "given, and not asked here\n  Roads, SubscriptionInvariants: NoStray\n" in ran.out
+    assert "given, and not judged here\n  SubscriptionInvariants, DeliveryHappens: NoStray\n" in ran.out
     (row,) = json.loads((here.directory / "one.json").read_text(encoding="utf-8"))["theorems"]
-    assert (row["verdict"], row["given"]) == ("proved", ["Roads", "SubscriptionInvariants"])
-    assert {"theorem Roads", "theorem SubscriptionInvariants"} <= set(row["hypotheses"])
+    assert (row["verdict"], row["given"]) == ("proved", ["SubscriptionInvariants", "DeliveryHappens"])
+    assert "theorem SubscriptionInvariants" in row["hypotheses"]
+
+
+def test_a_theorem_is_proved_with_all_that_it_rests_on(here: Here) -> None:
+    ran = here("prove", "Roads", "--with-premises")
+    assert ran.code == 0
+    assert "TreeWays" in ran.out
+    assert "not asked" not in ran.out
+    assert "2 proved for all sizes, 1 proved up to a bound" in ran.out
 
 
 def test_a_worker_that_dies_is_told_in_one_line(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_judge", dies)
+    monkeypatch.setattr(catalogue, "_judge", dies)
     ran = here("prove", "NumbersOverlap", "BooleansCover", "--workers", 2)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.count("\n") == 1

@@ -11,20 +11,19 @@ import z3
 from attrs import evolve
 
 from routeproof.checker.prove.bounded import settle_bounded
-from routeproof.checker.prove.found import Seen
-from routeproof.checker.prove.outcome import Judged, Settled
-from routeproof.checker.prove.small import Runs, Solver, small_worlds
-from routeproof.checker.prove.solve import RLIMIT
-from routeproof.checker.prove.theorems import THEOREMS
-from routeproof.checker.prove.trace import EventSets
-from routeproof.checker.prove.written import write_traces
-from routeproof.spec.theory.bounded import Bounded, BoundedTheorem, Size
-from routeproof.spec.theory.invariants_obligations import Induction, Inductive
-from routeproof.spec.theory.invariants_theorems import ROUTING, routing, routing_under
-from routeproof.spec.theory.pruning import Pruning
-from routeproof.spec.theory.readings import ADV, PUB, SUB, Term
-from routeproof.spec.theory.routing import Change
-from routeproof.spec.theory.theorem import Theorem
+from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove.counterexample.run import Seen
+from routeproof.checker.prove.counterexample.trace import ComparableSets, write_traces
+from routeproof.checker.prove.solver.outcome import Judged, Settled
+from routeproof.checker.prove.solver.small import Runs, Solver, small_worlds
+from routeproof.checker.prove.solver.solve import RLIMIT
+from routeproof.spec.pruning.theory.relation import PruningRelation
+from routeproof.spec.theory.invariants.bounded import Bounded, BoundedTheorem, Size
+from routeproof.spec.theory.invariants.obligations import Induction, Inductive
+from routeproof.spec.theory.invariants.theorems import ROUTING, routing, routing_under
+from routeproof.spec.theory.logic.proof import Theorem
+from routeproof.spec.theory.logic.readings import ADV, PUB, SUB, Term
+from routeproof.spec.theory.relation.routing import Change
 from routeproof.traces import read_trace
 from tests.checker.command import TOP, Here
 from tests.checker.prove.broken_protocols import BROKEN
@@ -128,14 +127,16 @@ def test_a_file_in_the_place_of_the_directory_is_one_line(here: Here) -> None:
 
 
 @pytest.mark.usefixtures("refuted")
-def test_a_directory_that_may_not_be_written_is_one_line(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refuted_theorem_is_reported_whose_trace_cannot_be_written(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "write_text", refuse)  # whoever runs this may be allowed everything
     ran = here("prove", "Run", "--traces", "found")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "Permission denied" in ran.err
+    assert (ran.code, ran.err) == (1, "routeproof: found: cannot be written: Permission denied\n")
+    assert "REFUTED: Run" in ran.out
 
 
 def test_filters_compare_as_in_the_world_that_was_found() -> None:
@@ -149,7 +150,7 @@ def test_filters_compare_as_in_the_world_that_was_found() -> None:
     model = solver.find(*said)
     assert model is not None
     seen = Seen(runs, model, 0)
-    made = EventSets.of(seen)
+    made = ComparableSets.of(seen)
     sets = {each: set(members) for each, members in made.sets.items()}
     assert set(seen.rows(f.covers, SUB, SUB)) == {(x, y) for x in (r, s, t) for y in (r, s, t) if sets[x] >= sets[y]}
     assert set(seen.rows(f.overlaps, ADV, SUB)) == {(x, y) for x in (a, b) for y in (r, s, t) if sets[x] & sets[y]}
@@ -160,7 +161,7 @@ def test_filters_compare_as_in_the_world_that_was_found() -> None:
 
 
 def test_a_counterexample_of_pruning_says_so() -> None:
-    class Forgets(Pruning):
+    class Forgets(PruningRelation):
         """Never settles after a withdrawal of an advertisement."""
 
         def on_unadv(self, a: Term) -> Change:

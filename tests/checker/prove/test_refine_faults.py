@@ -12,17 +12,16 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find
+from routeproof.checker.prove.refine.alternatives import other_answer, other_step
 from routeproof.checker.prove.refine.answers import objection
-from routeproof.checker.prove.refine.other_steps import other_step
-from routeproof.checker.prove.refine.others import other_answer
 from routeproof.checker.prove.refine.parts import objection_to_page, pages
 from routeproof.checker.prove.refine.sample import Explored
 from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.protocols import world
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.readings import ADV, BROKER, SUB, Clause, Term
-from routeproof.spec.theory.routing import Change, Handler
-from routeproof.spec.theory.world_relation import Happening, Step
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import ADV, BROKER, SUB, Clause, Term
+from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.world import Happening, WorldStep
 
 
 @cache
@@ -42,7 +41,7 @@ def without(clauses: list[Clause], *beginnings: str) -> list[Clause]:
 def refused(each: Explored, handler: type[Handler]) -> str | None:
     """An answer of the model that the relation does not allow, by the clause that forbids it."""
     structure = each.worded.structure
-    found = (objection(structure, question, handler) for question in (*each.questions, *each.invented))
+    found = (objection(structure, question, handler) for question in (*each.questions, *each.arbitrary))
     return next((f"forbids: {one.clause}" for one in found if one), None)
 
 
@@ -249,51 +248,51 @@ def test_a_fault_of_the_brokers_relation_is_noticed(
 # -- faults of the world's frame --------------------------------------------------------------------------------------
 
 
-class OthersMayChange(Step):
+class OthersMayChange(WorldStep):
     def elsewhere(self, what: Happening) -> list[Clause]:
         return without(super().elsewhere(what), "sent")
 
 
-class NotToTheEnd(Step):
+class NotToTheEnd(WorldStep):
     def queues(self, what: Happening) -> list[Clause]:
         return without(super().queues(what), "what is said joins the end")
 
 
-class QueuesAreOpen(Step):
+class QueuesAreOpen(WorldStep):
     def queues(self, what: Happening) -> list[Clause]:
         return without(super().queues(what), "the head is taken")
 
 
-class AnyOfTheQueue(Step):
+class AnyOfTheQueue(WorldStep):
     def is_head(self, item: Term, x: Term, y: Term) -> Truth:
         return True
 
 
-class TwiceTheSame(Step):
+class TwiceTheSame(WorldStep):
     def possible(self, what: Happening) -> Truth:
         if what.operation == "subscribe":
             return True
         return super().possible(what)
 
 
-class PublishesUnadvertised(Step):
+class PublishesUnadvertised(WorldStep):
     def possible(self, what: Happening) -> Truth:
         if what.operation == "publish":
             return self.logic.no(self.before.published(what.subject))
         return super().possible(what)
 
 
-class NotDone(Step):
+class NotDone(WorldStep):
     def done(self, what: Happening) -> list[Clause]:
         return super().done(Happening("", None, what.here, what.sender))
 
 
-class OwedForEver(Step):
+class OwedForEver(WorldStep):
     def owed(self, what: Happening, p: Term, s: Term) -> Truth:
         return super().owed(evolve(what, operation="") if what.operation == "unsubscribe" else what, p, s)
 
 
-class OwedUnready(Step):
+class OwedUnready(WorldStep):
     def owed(self, what: Happening, p: Term, s: Term) -> Truth:
         if what.operation != "publish":
             return super().owed(what, p, s)
@@ -301,24 +300,24 @@ class OwedUnready(Step):
         return self.logic.any_of(self.before.owed(p, s), new)
 
 
-class ReadyAtOnce(Step):
+class ReadyAtOnce(WorldStep):
     def ready(self, s: Term, a: Term) -> Truth:
         then = self.after
         return self.logic.all_of(then.subscribed(s), then.advertised(a), self.facts.overlaps(a, s))
 
 
-class GhostsOpen(Step):
+class GhostsOpen(WorldStep):
     def ghosts(self, what: Happening) -> list[Clause]:
         return without(super().ghosts(what), "delivered")
 
 
-class NeverDuplicate(Step):
+class NeverDuplicate(WorldStep):
     def ghosts(self, what: Happening) -> list[Clause]:
         never = Clause("never duplicate", (), lambda: self.logic.no(self.after.duplicate()))
         return [*without(super().ghosts(what), "duplicate"), never]
 
 
-OF_THE_WORLD: list[tuple[type[Step], str, str]] = [
+OF_THE_WORLD: list[tuple[type[WorldStep], str, str]] = [
     (OthersMayChange, "tiny", "allows another state"),
     (NotToTheEnd, "tiny", "allows another state"),
     (QueuesAreOpen, "tiny", "allows another state"),
@@ -335,7 +334,7 @@ OF_THE_WORLD: list[tuple[type[Step], str, str]] = [
 
 
 @pytest.mark.parametrize(("fault", "instance", "noticed"), OF_THE_WORLD, ids=lambda x: getattr(x, "__name__", ""))
-def test_a_fault_of_the_worlds_relation_is_noticed(fault: type[Step], instance: str, noticed: str) -> None:
+def test_a_fault_of_the_worlds_relation_is_noticed(fault: type[WorldStep], instance: str, noticed: str) -> None:
     each = explored(instance, "active")
     assert in_the_world(each, Worded(each.world, step=fault)) == noticed
 

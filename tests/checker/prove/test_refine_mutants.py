@@ -7,11 +7,14 @@ says that something can happen which the model refuses. The instance is one in w
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.refine.answers import Objection, objection
-from routeproof.checker.prove.refine.packing import objection_to_packed
-from routeproof.checker.prove.refine.sample import Explored
+from routeproof.checker.prove.catalogue import THEOREMS as CATALOGUE
+from routeproof.checker.prove.judge import judge
+from routeproof.checker.prove.refine.answers import Objection, objection, objection_to_packed
+from routeproof.checker.prove.refine.sample import BEYOND_LINES, USUAL, Explored, Sample
+from routeproof.checker.prove.refine.theorems import theorems
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
 
@@ -79,6 +82,23 @@ def refuses_what_can_happen(explored: Explored) -> bool:
 
 def test_every_mutant_is_in_the_table() -> None:
     assert set(REJECTED) == set(OF_ROUTING)
+
+
+def test_every_mutant_is_rejected_in_an_instance_at_which_prove_looks_without_options() -> None:
+    """So plain `prove` refutes each: what the next test shows of an instance is asked of it there."""
+    answers, steps = CATALOGUE["AnswersAllowed"], CATALOGUE["StepsAllowed"]
+    for id, (instance, clause) in REJECTED.items():
+        asked = steps if clause == REFUSES else answers
+        assert instance in asked.bound.replace(",", "").split(), id
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("id", [id for id, (_, clause) in REJECTED.items() if clause != REFUSES])
+def test_plain_prove_refutes_every_mutant_that_changes_an_answer(id: str) -> None:
+    sample = evolve(Sample.usual((*USUAL, *BEYOND_LINES)), mutant=id)
+    (asked,) = (each for each in theorems(sample) if each.id == "AnswersAllowed")
+    refuted = {each.name for each in judge(asked).with_verdict("refuted")}
+    assert refuted - {"every rule fires"}
 
 
 @pytest.mark.parametrize("id", REJECTED)

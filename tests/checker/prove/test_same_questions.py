@@ -22,7 +22,7 @@ for name in ("PruningKeepsPromises", "QuietLemmas", "PropagationPathNeeds", "Att
 
 IMPORT = """
 from routeproof.checker.prove.judge import settle_one
-from routeproof.checker.prove.theorems import THEOREMS
+from routeproof.checker.prove.catalogue import THEOREMS
 """
 
 DECLARE = """
@@ -51,8 +51,8 @@ def test_neither_what_was_declared_nor_what_was_made_before_matters() -> None:
 
 REFUTED = """
 import z3
-from routeproof.checker.prove.solve import settle
-from routeproof.spec.theory.theorem import Obligation, Shown
+from routeproof.checker.prove.solver.solve import settle
+from routeproof.spec.theory.logic.proof import Obligation, ShownValue
 from tests.spec.theory.test_propagation import CoveredQuenches, any_scene, beside, grafted, obligations, property_2
 
 scenes = [each("active").scene() for each in (beside, grafted)]
@@ -61,7 +61,7 @@ for obligation in obligations(property_2, any_scene("active", CoveredQuenches), 
 
 Thing = z3.DeclareSort("Thing")
 one, other = z3.Consts("one other", Thing)
-told = {"same": Shown((one == other, one), lambda values: str(values[0]))}
+told = {"same": ShownValue((one == other, one), lambda values: str(values[0]))}
 print(settle(Obligation("they differ", one != other, shown=told)).shown)
 """
 

@@ -3,12 +3,12 @@
 import pytest
 from attrs import evolve
 
-from routeproof.checker.reproduce import simulation
-from routeproof.checker.reproduce.aftermath import Aftermath
-from routeproof.checker.reproduce.simulation import Delays, Simulation
-from routeproof.impl.broker import Broker
-from routeproof.impl.costs import MILLISECOND, SECOND, Costs
-from routeproof.impl.simulator import Congestion, Operation, Simulator
+from routeproof.checker.pruning.experiments import simulation
+from routeproof.checker.pruning.experiments.simulation import Aftermath, Delays, Simulation
+from routeproof.impl.pruning.implementation import Congestion
+from routeproof.impl.routing.broker import Broker
+from routeproof.impl.simulation.costs import MILLISECOND, SECOND, Costs
+from routeproof.impl.simulation.simulator import Operation, Simulator
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.model.filters import STRICT
 from routeproof.model.messages import (

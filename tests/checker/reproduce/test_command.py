@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.reproduce import EXPERIMENTS
+from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS
 from tests.checker.command import COMMAND, Here, environment
 
 TINY = ("--scale", "0.0001", "--workers", "1")

@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
-from routeproof.checker.reproduce import report
-from routeproof.checker.reproduce.experiment import Experiment, Findings, Row, Said, said
-from routeproof.checker.reproduce.report import Setting, shown, table, write
-from routeproof.checker.reproduce.simulation import Simulation
-from routeproof.impl.plots import Chart, Series
+from routeproof.checker.experiments.plots import Chart, Series
+from routeproof.checker.experiments.reproduce import report
+from routeproof.checker.experiments.reproduce.experiment import Experiment, Findings, Row, Said, said
+from routeproof.checker.experiments.reproduce.report import Setting, shown, table, write
+from routeproof.checker.pruning.experiments.simulation import Simulation
 from routeproof.impl.workloads.controlled import Controlled
 
 NASTY = "a|b <script>&\nc\\|d"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark import session as sessions
 from routeproof.checker.spark.session import session
+from routeproof.checker.system.errors import UsageError
 from tests.checker.spark.cluster import Cluster
 from tests.checker.spark.conftest import Left, bare_python
 
@@ -31,7 +31,7 @@ def test_workers_import_what_was_sent(
 ) -> None:
     def imported(batches: Batches) -> Batches:
         import routeproof.traces
-        from routeproof.model.protocols import PROTOCOLS
+        from routeproof.model.protocols import DEFINITIONS
 
         for batch in batches:
             count = batch.num_rows
@@ -39,7 +39,7 @@ def test_workers_import_what_was_sent(
                 {
                     "file": [routeproof.traces.__file__] * count,
                     "program": [sys.executable] * count,
-                    "knows": ["routing" in PROTOCOLS] * count,
+                    "knows": ["routing" in DEFINITIONS] * count,
                 }
             )
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark.session import session
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import setting_of, validate
 from routeproof.checker.validate.spark import lines
 from routeproof.checker.validate.spark.job import judge

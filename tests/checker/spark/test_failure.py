@@ -4,8 +4,8 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from routeproof.checker.errors import Undetermined, UsageError
-from routeproof.checker.spark.failure import LONGEST, SparkDefect, explained, in_one_line
+from routeproof.checker.spark.failure import LONGEST, SparkDefect, explained, gone, in_one_line
+from routeproof.checker.system.errors import Undetermined, UsageError
 
 CRASH = """\
 org.apache.spark.SparkException: Exception thrown in awaitResult:
@@ -13,6 +13,12 @@ org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed
 \tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3122)
 
 Driver stacktrace:
+"""
+PAGE = """\
+Traceback (most recent call last):
+  File "worker.py", line 1, in main
+{}
+\tat org.apache.spark.api.python.BasePythonRunner
 """
 CHAINED = """\
 Traceback (most recent call last):
@@ -25,7 +31,7 @@ Traceback (most recent call last):
   File "a.py", line 3, in f
     raise it
     ^^^^^^^^
-routeproof.checker.errors.UsageError: run.jsonl: bad
+routeproof.checker.system.errors.UsageError: run.jsonl: bad
 \tat org.apache.spark.api.python.BasePythonRunner
 """
 
@@ -50,6 +56,12 @@ def test_the_innermost_line(text: str, line: str) -> None:
         (PySparkException(CHAINED.replace("KeyError", "MemoryError")), UsageError, "run.jsonl: bad"),
         (PySparkException("[PYTHON_VERSION_MISMATCH] Python in worker"), UsageError, "set PYSPARK_PYTHON"),
         (PySparkException('Cannot run program "python9": error=2'), UsageError, "cannot run python9;"),
+        (PySparkException(PAGE.format("KeyboardInterrupt")), Undetermined, "a Spark worker's Python was interrupted"),
+        (
+            PySparkException(PAGE.format("OSError: [Errno 28] No space left on device")),
+            Undetermined,
+            "No space left on",
+        ),
         (PySparkException("no such column"), SparkDefect, "no such column"),
         (Py4JNetworkError("gone"), Undetermined, "driver is gone"),
         (ConnectionRefusedError(), Undetermined, "driver is gone"),
@@ -60,3 +72,11 @@ def test_explained(error: Exception, kind: type[Exception], says: str) -> None:
     told = explained(error)
     assert type(told) is kind
     assert says in str(told)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [(-15, "ended by SIGTERM"), (-9, "want of memory"), (1, "want of memory"), (-200, "want of memory")],
+)
+def test_a_driver_that_is_gone(code: int, says: str) -> None:
+    assert says in str(gone(code))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark import java
 from routeproof.checker.spark.java import VECTOR, Java, examine, find_java, major, without_vector
+from routeproof.checker.system.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark.session import Master
+from routeproof.checker.system.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_what_is_no_master(url: str) -> None:
 def test_cores_that_make_no_sense() -> None:
     with pytest.raises(UsageError, match="0 cores"):
         Master.of(None, 0)
-    with pytest.raises(UsageError, match="3 cores were asked for, and the master local"):
+    with pytest.raises(UsageError, match="3 cores were requested, and the master local"):
         Master.of("local[2]", 3)

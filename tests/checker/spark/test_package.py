@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from routeproof import checker
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark.package import package_zip
+from routeproof.checker.system.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 ROOMS = ("spec", "model", "checker", "impl", "traces")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.spark import driver as driving
 from routeproof.checker.spark import session as sessions
 from routeproof.checker.spark.driver import reason
 from routeproof.checker.spark.session import session
+from routeproof.checker.system.errors import UsageError
 from tests.checker.spark.cluster import free_ports
 from tests.checker.spark.conftest import Left
 
@@ -64,7 +64,7 @@ def test_no_java(no_java: None, left: Left, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_no_pyspark(left: Left, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with refused("Spark needs the package pyspark .*; run: pip install pyspark", left), session():
+    with refused(r"Spark needs the package pyspark .*; run: pip install 'routeproof\[spark\]'", left), session():
         pass
 
 

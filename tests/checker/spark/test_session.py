@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from routeproof.checker.errors import Undetermined, UsageError
 from routeproof.checker.spark.failure import SPARK_ERRORS, SparkDefect, explained
 from routeproof.checker.spark.session import BATCH, session
+from routeproof.checker.system.errors import Undetermined, UsageError
+from tests.campaigns import daily
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +33,7 @@ def spark() -> "Iterator[SparkSession]":
 def test_workers_have_the_package(spark: "SparkSession") -> None:
     def imports(batches: Batches) -> Batches:
         import routeproof.traces
-        from routeproof.model.protocols import PROTOCOLS
+        from routeproof.model.protocols import DEFINITIONS
 
         for batch in batches:
             count = batch.num_rows
@@ -40,7 +41,7 @@ def test_workers_have_the_package(spark: "SparkSession") -> None:
             yield pa.RecordBatch.from_pydict(
                 {
                     "program": [sys.executable] * count,
-                    "knows": [",".join(PROTOCOLS)] * count,
+                    "knows": [",".join(DEFINITIONS)] * count,
                     "room": [routeproof.traces.__name__] * count,
                     "safe": [safe] * count,
                 }
@@ -135,22 +136,28 @@ def failing(spark: "SparkSession", how: str) -> "DataFrame":
     return spark.range(2).mapInArrow(fails, "id long")
 
 
-@pytest.mark.parametrize("lazily", [False, True], ids=["collect", "toLocalIterator"])
-@pytest.mark.parametrize(
-    ("how", "kind", "says"),
-    [
-        ("refused", UsageError, "run.jsonl: no such thing; do this instead"),
-        ("unreadable", UsageError, "run.jsonl: bad: Traceback (most recent call last):"),
-        ("instance", UsageError, "mine.toml: no name"),
-        ("open", Undetermined, "too much of it"),
-        ("module", UsageError, "lacks what a job needs (No module named 'no_such_module'); install"),
-        ("memory", Undetermined, "out of memory in a Spark worker"),
-        ("killed", Undetermined, "a Spark worker's Python was killed"),
-        ("own module", SparkDefect, "No module named 'routeproof.no_such_module'"),
-        ("defect", SparkDefect, "AssertionError: two\nlines"),
-    ],
+RAISED: tuple[tuple[str, type[Exception], str], ...] = (
+    ("refused", UsageError, "run.jsonl: no such thing; do this instead"),
+    ("unreadable", UsageError, "run.jsonl: bad: Traceback (most recent call last):"),
+    ("instance", UsageError, "mine.toml: no name"),
+    ("open", Undetermined, "too much of it"),
+    ("module", UsageError, "lacks what a job needs (No module named 'no_such_module'); install"),
+    ("memory", Undetermined, "out of memory in a Spark worker"),
+    ("killed", Undetermined, "a Spark worker's Python was killed"),
+    ("own module", SparkDefect, "No module named 'routeproof.no_such_module'"),
+    ("defect", SparkDefect, "AssertionError: two\nlines"),
 )
-def test_what_a_worker_raises(spark: "SparkSession", how: str, kind: type[Exception], says: str, lazily: bool) -> None:
+
+
+@pytest.mark.parametrize(
+    ("lazily", "how", "kind", "says"),
+    daily(
+        [(lazily, *each) for lazily in (False, True) for each in RAISED],
+        lambda case: not case[0] or case[1] in ("refused", "killed", "defect"),
+    ),
+)
+def test_what_a_worker_raises(spark: "SparkSession", lazily: bool, how: str, kind: type[Exception], says: str) -> None:
+    """Collected, and row by row: daily one error of each kind."""
     rows = failing(spark, how)
     with pytest.raises(SPARK_ERRORS) as raised:
         list(rows.toLocalIterator()) if lazily else rows.collect()

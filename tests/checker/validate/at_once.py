@@ -11,8 +11,10 @@ from typing import TypeAlias
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate import Report, clients, links, mixed, stretches, validate
-from routeproof.checker.validate.seen import CLIENTS, SAID
+from routeproof.checker.validate import Report, links, validate
+from routeproof.checker.validate.broker import bulk, columns
+from routeproof.checker.validate.clients import rows
+from routeproof.checker.validate.clients.judge import CLIENTS, SAID
 from routeproof.checker.validate.store import Store
 from tests.checker.validate.walks import Row
 
@@ -64,8 +66,8 @@ def of_numbers() -> list[Row]:
 def one_by_one(path: Path) -> Report:
     """The report where nothing is judged at once."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stretches, "WORTH", MANY)
-        patched.setattr(mixed, "WORTH", MANY)
+        patched.setattr(columns, "WORTH", MANY)
+        patched.setattr(bulk, "WORTH", MANY)
         return validate(path)
 
 
@@ -79,7 +81,7 @@ def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
         if key[1] == "link":
             found.setdefault(key, []).extend(links.rows(block).tolist())
         elif key[1] in (SAID, CLIENTS):
-            read = clients.block_of(block)
+            read = rows.block_of(block)
             found.setdefault(key, []).extend((*read.operations, *read.published, *read.delivered))
 
     with pytest.MonkeyPatch.context() as patched:

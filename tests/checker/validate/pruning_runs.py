@@ -12,17 +12,14 @@ from typing import Any
 
 from attrs import define, evolve
 
-from routeproof.impl.brokers import make_broker
+from routeproof.impl.pruning.broker import PruningBroker
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
-    Congest,
     Message,
     Publication,
     Publish,
-    Relieve,
-    Signal,
     Subscribe,
     Subscription,
     Unadvertise,
@@ -30,13 +27,14 @@ from routeproof.model.messages import (
 )
 from routeproof.model.mutants import MUTANTS
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning import Pruning
-from routeproof.model.pruning_parameters import PruningParameters
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning.handler import Pruning
+from routeproof.model.pruning.messages import Congest, Relieve
+from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.state import PruningTables
 from routeproof.traces import broker_name, encode, encode_tables, event_row, header_row
 from tests.checker.validate.corrupt import Row
 
-Operation = tuple[Node, Message | Signal]
+Operation = tuple[Node, Message]
 
 READINGS: dict[str, dict[str, Any]] = {"incremental": {"cuts": (1, 3), "window": 10}, "selective": {"window": 10}}
 """Small enough that a few subscriptions are a burst, and that a window is full."""
@@ -50,7 +48,7 @@ class Modelled:
     protocol: Pruning
     known: PruningTables = PruningTables()
 
-    def receive(self, sender: Node, message: Message | Signal) -> Any:
+    def receive(self, sender: Node, message: Message) -> Any:
         outcome = self.protocol.handle(self.node, self.known, sender, message)
         assert isinstance(outcome.local, PruningTables)
         self.known = outcome.local
@@ -65,9 +63,9 @@ def run_of(policy: str, overlay: Overlay, operations: Sequence[Operation], mutan
     readings = READINGS[policy]
     parameters = evolve(PruningParameters.of(policy), **readings)
     brokers: dict[Node, Any] = {
-        node: make_broker(node, overlay.neighbours(node), policy, parameters)
+        node: PruningBroker(node, overlay.neighbours(node), policy, parameters)
         if mutant is None
-        else Modelled(node, MUTANTS[mutant].make(overlay, policy, parameters))  # type: ignore[call-arg, arg-type]  # pruning's
+        else Modelled(node, MUTANTS[mutant].make(overlay, policy, parameters))
         for node in overlay.brokers
     }
     observes = ("client", "receive", "send", "deliver", "snapshot")
@@ -81,7 +79,7 @@ def run_of(policy: str, overlay: Overlay, operations: Sequence[Operation], mutan
         rows.append(event_row(broker_name(node), seqs[node], event, name, time=len(rows), **more))
 
     for home, operation in operations:
-        waiting: deque[tuple[Node, Node, Message | Signal]] = deque([(LOCAL, home, operation)])
+        waiting: deque[tuple[Node, Node, Message]] = deque([(LOCAL, home, operation)])
         while waiting:
             sender, node, message = waiting.popleft()
             note(node, "client" if sender == LOCAL else "receive", sender or "c", message=encode(message))

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, Report, validate
 from routeproof.traces import parquet_writer, to_parquet
+from tests.campaigns import drawn
 from tests.checker.validate.corrupt import (
     CORRUPTIONS,
     Row,
@@ -62,7 +63,9 @@ def test_a_line_at_the_end_explains_only_what_is_missing(level: Level, tmp_path:
             assert left <= doubted, name
             assert {r.rule for r in left} <= MISSING[level], (name, left)
             for each in left:
-                assert each.seen.startswith("nothing") or each.wanted.startswith(("nothing from", "a publication that"))
+                assert each.seen.startswith(("nothing", "no ")) or each.wanted.startswith(
+                    ("no message", "a publication that")
+                )
             met += bool(sure)
     assert met >= (50 if level != "observable" else 5)
 
@@ -206,14 +209,17 @@ def test_rows_that_nobody_knows_may_explain_anything_missing(tmp_path: Path, mon
     assert broken > 50
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("policy", ["active", "packing"])
-def test_lines_of_a_good_trace_that_cannot_be_read_reject_nothing(level: Level, policy: str, tmp_path: Path) -> None:
+def test_lines_of_a_good_trace_that_cannot_be_read_reject_nothing(
+    level: Level, policy: str, share: float, tmp_path: Path
+) -> None:
     """Each line might be what is missing, for it was: whatever is found then is doubtful."""
     rng, doubtful = random.Random(policy), 0
     for instance, seed in (("star4", 1), ("line4", 2), ("quotes3", 0), ("two4", 3)):
         rows = rows_of(instance, policy, seed)
-        for at in range(60):
+        for at in range(round(60 * share)):
             if at % 2:
                 rows = [rows[0], *sorted(rows[1:], key=lambda row: (row["broker"], row["seq"]))]
             lines = [json.dumps(row) + "\n" for row in rows]
@@ -227,4 +233,4 @@ def test_lines_of_a_good_trace_that_cannot_be_read_reject_nothing(level: Level, 
             report = validate(path, level)
             assert (report.verdict, report.rejections) == ("unknown", ())
             doubtful += bool(report.doubtful)
-    assert doubtful > (100 if level != "observable" else 20)
+    assert doubtful > share * (100 if level != "observable" else 20)

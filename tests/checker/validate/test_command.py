@@ -1,15 +1,16 @@
 """`routeproof validate`: exit codes, what is printed, and files that nobody should have written."""
 
 import json
+import os
 import random
 from pathlib import Path
 
 import pytest
 
 from routeproof.checker.cli import main
+from routeproof.checker.counterexamples.record import write_counterexample
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.record import write_counterexample
 from routeproof.model.protocols import world
 
 
@@ -141,3 +142,11 @@ def test_mutated_files_give_a_verdict_or_one_line(good: Path, capsys: pytest.Cap
         assert "\x1b" not in out
         codes.add(code)
     assert codes >= {1, 2, 3}
+
+
+def test_metrics_go_into_a_directory_whose_name_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parquet's library takes paths that are text only."""
+    here = tmp_path / os.fsdecode(b"run\xff")
+    assert main(["run", "stock", "--scale", "0.001", "--trace", "--out", str(here)]) == 0
+    assert main(["validate", str(here / "trace.jsonl"), "--metrics", str(here / "again")]) == 0
+    assert {each.name for each in (here / "again").iterdir()} == {"metrics.parquet", "delays.parquet"}

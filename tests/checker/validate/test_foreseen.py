@@ -6,17 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from routeproof.checker.bench.recorded import STANDING, churn
 from routeproof.checker.cli import main
-from routeproof.checker.spark.session import session
+from routeproof.checker.experiments.bench.validation import STANDING, churn
 from routeproof.checker.validate import setting_of, validate
-from routeproof.checker.validate.ahead import publications, subscriptions
-from routeproof.checker.validate.publications import MOST, Told, Written
+from routeproof.checker.validate.clients.foreseen import publications, subscriptions
+from routeproof.checker.validate.fast.publications import MOST, SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import columns, foreseen, groups, lines
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of, table_of
 from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out, in_rows, judge_that_knows
-from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import to_parquet
 
 
@@ -83,7 +81,7 @@ def test_what_others_found_out_is_what_a_judge_would(run: Path) -> None:
     for written in every:
         assert itself.dictionary.publications.find(written) is None
         assert [knows.publications.find(written)] == itself.dictionary.entries([written], itself.meanings)
-    assert any(len(entry) > 8 for entry in msgspec.msgpack.decode(told, type=Told).entries.values())
+    assert any(len(entry) > 8 for entry in msgspec.msgpack.decode(told, type=SharedEntries).entries.values())
 
 
 def test_what_was_found_out_of_others_is_not_believed(run: Path) -> None:
@@ -99,29 +97,12 @@ def test_what_was_found_out_of_others_is_not_believed(run: Path) -> None:
 def test_no_more_is_believed_than_there_is_room_for(run: Path) -> None:
     setting = setting_of(run / "trace.jsonl", "exact")
     moment = judge_that_knows(setting, Foreseen()).dictionary.publications.told().moment
-    told = [msgspec.msgpack.encode(Told(moment, {MOST * n + i: b"x" * 8 for i in range(MOST - 1)})) for n in range(3)]
+    told = [
+        msgspec.msgpack.encode(SharedEntries(moment, {MOST * n + i: b"x" * 8 for i in range(MOST - 1)}))
+        for n in range(3)
+    ]
     known = judge_that_knows(setting, Foreseen((), told)).dictionary.publications
     assert len(known.told().entries) == MOST
-
-
-def test_all_workers_hash_text_alike_and_find_what_they_are_told(run: Path) -> None:
-    """Else nothing would be found again, and nobody would notice."""
-
-    def hashed(found: Iterator[Batch]) -> Iterator[Batch]:
-        import os
-
-        import pyarrow as pa
-
-        for _ in found:
-            yield pa.RecordBatch.from_pydict({"said": [f"{os.getpid()} {hash(('p', 'a', b'{}'))}"]})
-
-    with session(cores=2) as spark:
-        frame = spark.createDataFrame(table_of("n int", [(0,), (1,)])).repartitionById(2, "n")
-        said = {row["said"] for row in frame.mapInArrow(hashed, "said string").collect()}
-        assert len(said) == 2, "from two processes"
-        assert len({each.split()[1] for each in said}) == 1
-        for form in ("trace.jsonl", "trace.parquet"):
-            assert judge(spark, run / form, setting_of(run / form, "exact")).verdict == "accepted"
 
 
 def test_what_is_withdrawn_is_not_looked_for(tmp_path: Path) -> None:

@@ -6,21 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import setting_of
-from routeproof.checker.validate.metrics.asked import Measured, measured
-from routeproof.checker.validate.metrics.delays import Moments as Samples
-from routeproof.checker.validate.metrics.delays import buckets, windows_of
+from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.broker.part import Judge, Part
 from routeproof.checker.validate.metrics.files import NEEDS
-from routeproof.checker.validate.metrics.meter import COUNTS, Meter
-from routeproof.checker.validate.metrics.metered import part_of
-from routeproof.checker.validate.metrics.series import Series, gathered
-from routeproof.checker.validate.part import Found, Judge, Part
-from routeproof.impl.broker import Broker
-from routeproof.impl.costs import MILLISECOND, SECOND, Costs
-from routeproof.impl.metrics import COUNTED, DELAYS, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.recording import OBSERVES, Recorder
-from routeproof.impl.simulator import Network, Simulator
+from routeproof.checker.validate.metrics.meter import COUNTS, Measured, Meter, measured, part_of
+from routeproof.checker.validate.metrics.series import Moments as Samples
+from routeproof.checker.validate.metrics.series import Series, buckets, gathered, windows_of
+from routeproof.impl.routing.broker import Broker
+from routeproof.impl.simulation.costs import MILLISECOND, SECOND, Costs
+from routeproof.impl.simulation.metrics import COUNTED, DELAYS, MOMENTARY, Metrics, histogram, quantile
+from routeproof.impl.simulation.recording import OBSERVES, Recorder
+from routeproof.impl.simulation.simulator import Network, Simulator
 from routeproof.impl.workloads import workload
 from routeproof.model.filters import STRICT
 from routeproof.traces import Event, TraceWriter, broker_name, event_row, open_trace
@@ -80,7 +78,7 @@ def test_what_full_queues_keep_out_counts_as_waiting(capacity: int, tmp_path: Pa
 # -- cuts --------------------------------------------------------------------------------------------------------------
 
 
-def parts_of(setting: Measured, trace: Path, *, cut: bool) -> list[list[Found]]:
+def parts_of(setting: Measured, trace: Path, *, cut: bool) -> list[list[PartResult]]:
     """By broker. With `cut`, a part ends at every snapshot."""
     judge = Judge(setting)
     events: dict[str, list[Event]] = {}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate.metrics import asked
-from routeproof.checker.validate.metrics.asked import UNTIMED
-from routeproof.impl.costs import MILLISECOND, SECOND
-from routeproof.impl.metrics import DELAYS
+from routeproof.checker.validate.metrics import meter
+from routeproof.checker.validate.metrics.meter import UNTIMED
+from routeproof.impl.simulation.costs import MILLISECOND, SECOND
+from routeproof.impl.simulation.metrics import DELAYS
 from routeproof.traces import event_row
 from tests.checker.validate.metered import columns, recomputed, rewritten, simulated, written
 
@@ -143,7 +143,7 @@ def test_more_rows_than_anybody_wants(trace: Path, capsys: pytest.CaptureFixture
     rows[-1] = {**rows[-1], "time": 1 << 62}
     assert "more than 4,194,304 rows" in refused(capsys, written(trace.with_name("apart.jsonl"), rows))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(asked, "MOST_ROWS", 490)
+        patched.setattr(meter, "MOST_ROWS", 490)
         assert "rows" in refused(capsys, rewritten(trace, looks=MILLISECOND))
 
 

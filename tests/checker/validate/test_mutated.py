@@ -13,9 +13,10 @@ from unittest import mock
 import pytest
 import zstandard
 
-from routeproof.checker.errors import UsageError
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, validate
 from routeproof.traces import Event, TraceError, open_trace, to_parquet
+from tests.campaigns import drawn
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import rows_of, write
 
@@ -128,15 +129,16 @@ SPOILT = (
 )
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("name", SPOILT)
-def test_mutated_files_of_spoilt_traces(name: str, tmp_path: Path) -> None:
+def test_mutated_files_of_spoilt_traces(name: str, share: float, tmp_path: Path) -> None:
     """Accepted only where the mutation took away what was wrong."""
     rows = rows_of("star4", "active", seed=1)
     good = told(write(rows, tmp_path / "good.jsonl"))
     assert CORRUPTIONS[name].spoil(rows) is not None
     spoilt, rng, verdicts = write(rows, tmp_path / "spoilt.jsonl").read_bytes(), random.Random(name), Counter[str]()
     path = tmp_path / "mutated"
-    for _ in range(250):
+    for _ in range(round(250 * share)):
         path.write_bytes(rng.choice((flip, retype))(spoilt, rng))
         try:
             report = validate(path)
@@ -171,8 +173,9 @@ def test_what_comes_later_does_not_excuse_it(name: str, level: Level, tmp_path: 
         assert verdict(head + rng.choice((flip, retype))(tail, rng)) == "rejected"
 
 
+@drawn(0.3)
 @pytest.mark.parametrize("form", FILES)
-def test_mutated_files(form: str, tmp_path: Path) -> None:
+def test_mutated_files(form: str, share: float, tmp_path: Path) -> None:
     source = write(rows_of("star4", "active", seed=1), tmp_path / "good.jsonl")
     good, plain = told(source), source.read_bytes()
     if form == "parquet":
@@ -180,7 +183,7 @@ def test_mutated_files(form: str, tmp_path: Path) -> None:
     packed: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.ZstdCompressor().compress}
     path, rng, verdicts = tmp_path / "mutated", random.Random(form), Counter[str]()
     refusals: set[str] = set()
-    for _ in range(FILES[form]):
+    for _ in range(round(FILES[form] * share)):
         if form == "jsonl":
             data = rng.choice((flip, retype))(plain, rng)
         elif form == "parquet":

@@ -1,5 +1,6 @@
 """What clients can see of a run: judged from the trace alone, it is what the model's ghosts say of the same run."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_a_black_box_is_judged_by_what_its_header_promises(tmp_path: Path) -> No
     for seed in range(20):
         run = walk("star4", "active", seed, "removals-first")
         rows = without(run.rows, "receive", "send", "drop", "crash", "restart")
-        assert "what is owed" in judged(rows, tmp_path, "observable").unjudged[0]
+        assert "owed deliveries" in judged(rows, tmp_path, "observable").unjudged[0]
         rows[0]["settles"] = 0
         rows[-1]["time"] = rows[-1]["time"] + 1
         lost += judged(rows, tmp_path, "observable").verdict == "rejected"
@@ -63,7 +64,7 @@ def test_without_a_clock_what_is_owed_is_not_judged(tmp_path: Path) -> None:
     del rows[0]["clock"]
     report = judged(rows, tmp_path, "observable")
     assert report.verdict == "unknown"
-    assert report.unjudged == ('what is owed: the header does not say "clock": "shared"',)
+    assert report.unjudged == ('owed deliveries: the header lacks "clock": "shared"',)
     assert judged(rows, tmp_path).verdict == "accepted", "step by step it is fully judged"
     again = next(i for i, row in enumerate(rows) if row.get("event") == "deliver")
     rows.insert(again + 1, {**rows[again], "seq": rows[again]["seq"]})
@@ -84,7 +85,7 @@ def test_events_without_times(tmp_path: Path) -> None:
     rows = rows_of("star4", "active", seed=1)
     for row in rows[1:]:
         row.pop("time")
-    assert judged(rows, tmp_path, "observable").unjudged == ("what is owed: events have no time",)
+    assert judged(rows, tmp_path, "observable").unjudged == ("owed deliveries: no event has a time",)
 
 
 def test_links_are_not_what_clients_see(tmp_path: Path) -> None:
@@ -95,7 +96,7 @@ def test_links_are_not_what_clients_see(tmp_path: Path) -> None:
     assert "TRC-3" in {r.rule for r in judged(rows, tmp_path).rejections}
     report = judged(rows, tmp_path, "observable")
     assert (report.verdict, report.rejections) == ("unknown", ())
-    assert "not what was sent" in report.unjudged[0]
+    assert "not the messages sent" in report.unjudged[0]
 
 
 # -- names do not matter -----------------------------------------------------------------------------------------------
@@ -112,7 +113,8 @@ def renamed(rows: list[Row], names: Mapping[str, str]) -> list[Row]:
 def told(report: Report, names: Mapping[str, str]) -> tuple[object, ...]:
     """A report as it would be with other names; but for the order of what has one time."""
     found = [(names[r.broker], r.seq, r.rule, r.accepted) for r in (*report.rejections, *report.doubtful)]
-    return report.verdict, report.unjudged, sorted(found)
+    unjudged = [re.sub(r"\bb[0-9]+\b", lambda name: names[name[0]], line) for line in report.unjudged]
+    return report.verdict, unjudged, sorted(found)
 
 
 @pytest.mark.parametrize("name", ["nothing", *CORRUPTIONS])

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from routeproof.checker.validate import Rejection
-from routeproof.checker.validate.naming import natural
-from routeproof.checker.validate.order import in_order
+from routeproof.checker.validate.names import natural
+from routeproof.checker.validate.rejection import in_order
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import judged, rows_of
 

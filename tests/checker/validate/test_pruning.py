@@ -12,16 +12,16 @@ import pytest
 from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.instances import shipped
+from routeproof.checker.pruning.validate.model import JudgingPruning
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, setting_of, validate
-from routeproof.checker.validate.part import Judge
-from routeproof.checker.validate.pruning.judge import JudgingPruning
-from routeproof.checker.validate.pruning.part import PruningPart
+from routeproof.checker.validate.broker.part import Judge
+from routeproof.checker.validate.metrics.meter import part_of
 from routeproof.model.mutants import MUTANTS
-from routeproof.model.pruning import Pruning
-from routeproof.model.pruning_parameters import PRUNING
-from routeproof.model.pruning_state import PruningTables
+from routeproof.model.pruning.handler import Pruning
+from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.state import PruningTables
 from routeproof.traces import Event, open_trace, to_parquet
 from tests.checker.validate.corrupt import Place, Row
 from tests.checker.validate.pruning_runs import LINE, PRUNED, RUNS, run_of
@@ -77,7 +77,7 @@ def test_parts_that_begin_with_a_snapshot(form: str, tmp_path: Path) -> None:
         starts = [at for at, event in enumerate(mine) if event.event == "snapshot"]
         assert len(starts) >= 10
         for begin, end in zip(starts, [*starts[1:], len(mine) - 1], strict=True):
-            part = PruningPart(Judge(setting), "r", broker, mine[begin])
+            part = part_of(Judge(setting), "r", broker, mine[begin])
             for event in mine[begin + 1 : end]:
                 part.look(event)
             if mine[end].event == "snapshot" and end > begin:

@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
-from routeproof.checker.validate import setting_of, validate, validate_all
-from routeproof.checker.validate.metrics.asked import measured
-from routeproof.checker.validate.pruning.noted import ALWAYS, Decided, Notebook, Noted
-from routeproof.checker.validate.pruning.reported import PruningReport
-from routeproof.checker.validate.pruning.shares import Shares
+from routeproof.checker.pruning.validate.notebook import ALWAYS, Decided, Notebook, Noted
+from routeproof.checker.pruning.validate.shares import Shares
+from routeproof.checker.pruning.validate.similarity import PruningReport
+from routeproof.checker.validate import setting_of, validate, validate_each
+from routeproof.checker.validate.metrics.meter import measured
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscribe, Subscription, Unsubscribe
-from routeproof.model.pruning_parameters import PruningParameters
+from routeproof.model.pruning.parameters import PruningParameters
 from tests.checker.validate.corrupt import Row
 from tests.checker.validate.pruning_runs import (
     FORK,
@@ -286,7 +286,7 @@ def test_rows_that_a_database_forgot(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_similarities_beside_the_metrics(tmp_path: Path) -> None:
     """Of S, withdrawn at b1, toward a at b5: of five publications others match one at b1, three at b2, all from b3."""
     path = write(run_of("incremental", LINE, PRUNED), tmp_path / "trace.jsonl")
-    validate_all([(path, measured(path, setting_of(path, "exact"), tmp_path / "out"))])
+    list(validate_each([(path, measured(path, setting_of(path, "exact"), tmp_path / "out"))]))
     rows = pq.read_table(tmp_path / "out" / "similarity.parquet").to_pylist()
     mine = [row for row in rows if row["subscription"] == "S"]
     assert [(r["broker"], r["hops"], r["came"], r["similar"], r["near"], r["decision"]) for r in mine] == [

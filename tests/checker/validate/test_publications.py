@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from routeproof.checker.validate import publications
-from routeproof.checker.validate.publications import MOST, SOME, Publications
-from routeproof.checker.validate.replica import Universe
+from routeproof.checker.validate.fast import Universe, publications
+from routeproof.checker.validate.fast.publications import MOST, SOME, Publications
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscription
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from routeproof.checker.validate import setting_of
-from routeproof.checker.validate.part import Judge
+from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.spark import columns, lines
 from routeproof.checker.validate.spark.columns import batches, rows_of, squeezed, unsqueezed
 from routeproof.checker.validate.spark.lines import Range, ranges

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from routeproof.checker.cli import main
-from routeproof.impl.recording import OBSERVES
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.recording import OBSERVES
+from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.tcp.codec import Greeting, hello
 from routeproof.impl.tcp.dialer import Address
 from routeproof.impl.tcp.frames import Body, frame, read_frame
-from routeproof.impl.tcp.greeting import Greeting, hello
 from routeproof.impl.tcp.log import one_line
 from routeproof.impl.tcp.node import BrokerNode
 from routeproof.impl.tcp.process import counts
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 TOKEN = "the token of the run"
 
-TOO_EARLY = "gone before it said who it is"
+TOO_EARLY = "closed before its greeting"
 
 TREE = Overlay.of([(1, 2), (2, 3), (2, 4), (4, 5)])
 
@@ -221,7 +221,7 @@ async def ended(reader: asyncio.StreamReader) -> None:
 async def client(
     address: Address, node: Node, name: str = "me"
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """One that has said who it is and been welcomed."""
+    """A connection after its greeting and its welcome."""
     async with connected(address) as (reader, writer):
         writer.write(frame(hello(TOKEN, Greeting(to=node, client=name))))
         assert await read_frame(reader) == {"welcome": 1, "node": node}

@@ -7,14 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.impl.tcp.codec import MOST_HOPS, Codec, Delivery, delivery, encode
+from routeproof.impl.pruning.implementation import wire
+from routeproof.impl.tcp.codec import (
+    MOST,
+    VERSION,
+    Codec,
+    Delivery,
+    Greeting,
+    delivery,
+    encode,
+    hello,
+    read_hello,
+    read_welcome,
+    welcome,
+)
 from routeproof.impl.tcp.frames import Body, Refusal
-from routeproof.impl.tcp.greeting import VERSION, Greeting, hello, read_hello, read_welcome, welcome
 from routeproof.model.filters import EVENTS, STRICT, Event, EventSet, Filter
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
-    Cut,
     Deliver,
     Message,
     PackedSubscribe,
@@ -26,9 +37,10 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
+from routeproof.model.pruning.messages import Cut, publish, withdraw
 
 CODEC = Codec(STRICT)
-PRUNING = Codec(STRICT, thresholds=2)
+PRUNING = Codec(STRICT, wire("incremental", {}))
 
 IDS = st.text(min_size=1, max_size=20)
 FILTERS: st.SearchStrategy[Filter] = st.lists(
@@ -177,17 +189,17 @@ def test_a_welcome_is_of_the_broker_that_was_looked_for() -> None:
     read_welcome(welcome(3), 3)
     others: list[Body] = [welcome(4), {"welcome": VERSION + 1, "node": 3}, {}, {"n": 1}]
     for body in others:
-        with pytest.raises(Refusal, match="no welcome of broker 3"):
+        with pytest.raises(Refusal, match="no welcome of b3"):
             read_welcome(body, 3)
 
 
 # -- pruning -----------------------------------------------------------------------------------------------------------
 
-HOPS = st.integers(0, MOST_HOPS)
-DISTANCES = st.none() | st.integers(-MOST_HOPS, MOST_HOPS)
+HOPS = st.integers(0, MOST)
+DISTANCES = st.none() | st.integers(-MOST, MOST)
 CUTS = st.lists(st.builds(Cut, IDS, st.tuples(DISTANCES, DISTANCES)), max_size=3).map(tuple)
 BETWEEN_PRUNING: st.SearchStrategy[Message] = st.one_of(
-    st.builds(Unsubscribe, SUBSCRIPTIONS, st.none() | CUTS), st.builds(Publish, PUBLICATIONS, HOPS, HOPS)
+    st.builds(withdraw, SUBSCRIPTIONS, st.none() | CUTS), st.builds(publish, PUBLICATIONS, HOPS, HOPS)
 )
 
 
@@ -218,22 +230,22 @@ Q = {"kind": "publish", "id": "q", "of": "a", "attributes": {}}
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ({**S, "cuts": None}, '"cuts": found null; expected a list'),
+        ({**S, "cuts": None}, '"cuts": found null; expected a list of advertisements, each with 2 distances'),
         ({**S, "cuts": {}}, "expected a list"),
-        ({**S, "cuts": ["a"]}, '"cuts": found "a"; expected an advertisement and 2 distances'),
-        ({**S, "cuts": [["a", [1]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["a", [1, 2, 3]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["a", [1, True]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["a", [1, 1.0]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["a", [1, MOST_HOPS + 1]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["a", [1, -MOST_HOPS - 1]]]}, "expected an advertisement and 2 distances"),
-        ({**S, "cuts": [["", [1, 2]]]}, "expected a string of 1 to"),
-        ({**S, "cuts": [[1, [1, 2]]]}, "expected an advertisement and 2 distances"),
+        ({**S, "cuts": ["a"]}, '"cuts": found a list; expected a list of advertisements, each with 2 distances'),
+        ({**S, "cuts": [["a", [1]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["a", [1, 2, 3]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["a", [1, True]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["a", [1, 1.0]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["a", [1, MOST + 1]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["a", [1, -MOST - 1]]]}, "expected a list of advertisements, each with 2 distances"),
+        ({**S, "cuts": [["", [1, 2]]]}, "each with 2 distances"),
+        ({**S, "cuts": [[1, [1, 2]]]}, "expected a list of advertisements, each with 2 distances"),
         ({**Q, "distance": -1}, '"distance": found -1; expected a whole number from 0 to'),
         ({**Q, "count": "1"}, '"count": found "1"; expected a whole number from 0 to'),
         ({**Q, "count": True}, '"count": found true'),
         ({**Q, "count": None}, '"count": found null'),
-        ({**Q, "distance": MOST_HOPS + 1}, "expected a whole number from 0 to"),
+        ({**Q, "distance": MOST + 1}, "expected a whole number from 0 to"),
         ({"kind": "congest"}, "a message of the kind"),
         ({"kind": "relieve"}, "a message of the kind"),
     ],
@@ -249,10 +261,8 @@ def test_what_a_neighbour_that_prunes_may_not_say(raw: Body, reason: str) -> Non
 def test_what_is_out_of_bounds_is_not_passed_on() -> None:
     """A neighbour may send the largest number there is; the next one would refuse what comes after it."""
     subscription = Subscription(0, "s", STRICT.parse([]))
-    withdrawal = Unsubscribe(subscription, (Cut("a", (-MOST_HOPS - 1, 3)),))
-    assert PRUNING.from_neighbour(json.loads(encode(withdrawal))) == Unsubscribe(
-        subscription, (Cut("a", (-MOST_HOPS, 3)),)
-    )
+    withdrawal = withdraw(subscription, (Cut("a", (-MOST - 1, 3)),))
+    assert PRUNING.from_neighbour(json.loads(encode(withdrawal))) == withdraw(subscription, (Cut("a", (-MOST, 3)),))
     publication = Publication(0, "q", "a", STRICT.event({}))
-    told = PRUNING.from_neighbour(json.loads(encode(Publish(publication, MOST_HOPS + 1, MOST_HOPS + 1))))
-    assert told == Publish(publication, MOST_HOPS, MOST_HOPS)
+    told = PRUNING.from_neighbour(json.loads(encode(publish(publication, MOST + 1, MOST + 1))))
+    assert told == publish(publication, MOST, MOST)

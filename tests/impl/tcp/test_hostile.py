@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from routeproof.impl.tcp.codec import Greeting, hello
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.frames import Body, frame, framed, read_frame
-from routeproof.impl.tcp.greeting import Greeting, hello
 from routeproof.impl.tcp.setting import Limits
 from routeproof.model.overlay import Overlay
 from tests.impl.tcp.running import (
@@ -38,10 +38,10 @@ STRANGERS: dict[str, tuple[bytes, str]] = {
     "no-hello": (frame({"n": 1, "m": {"kind": "publish"}}), "no hello"),
     "version": (frame({**HELLO_2, "hello": 99}), "version 99 of the protocol"),
     "token": (frame({**HELLO_2, "run": "guess"}), "the token of another run, or none"),
-    "non-neighbour": (frame({**HELLO_2, "node": 5}), "broker 5, which is no neighbour"),
-    "itself": (frame({**HELLO_2, "node": 2}), "broker 2, which is no neighbour"),
-    "lower": (frame({**HELLO_2, "node": 1}), "broker 1, which does not connect"),
-    "elsewhere": (frame({**HELLO_2, "to": 3}), "looks for broker 3; this is 2"),
+    "non-neighbour": (frame({**HELLO_2, "node": 5}), "b5, which is no neighbour"),
+    "itself": (frame({**HELLO_2, "node": 2}), "b2, which is no neighbour"),
+    "lower": (frame({**HELLO_2, "node": 1}), "b1, which does not connect"),
+    "elsewhere": (frame({**HELLO_2, "to": 3}), "looks for b3; this is b2"),
 }
 
 GUESTS: dict[str, tuple[bytes, str]] = {
@@ -74,8 +74,8 @@ def test_hostile_connections_while_a_run_is_going_on(tmp_path: Path) -> None:
                 for number, (data, reason) in enumerate(GUESTS.values()):
                     greeting = frame(hello(TOKEN, Greeting(to=2, client=f"guest-{number}")))
                     group.create_task(attack(brokers, greeting + data, reason))
-                group.create_task(attack(brokers, b"", "said nothing of who it is for 0.5 s"))
-                group.create_task(attack(brokers, frame(ME)[:-1], "said nothing of who it is for 0.5 s"))
+                group.create_task(attack(brokers, b"", "sent no greeting for 0.5 s"))
+                group.create_task(attack(brokers, frame(ME)[:-1], "sent no greeting for 0.5 s"))
                 group.create_task(drip(brokers))
                 group.create_task(come_and_go(brokers))
             await playing
@@ -108,7 +108,7 @@ async def drip(brokers: Local) -> None:
             writer.write(bytes([byte]))
             await asyncio.sleep(0.05)
         await over
-    await said_of(brokers, port, "said nothing of who it is for 0.5 s")
+    await said_of(brokers, port, "sent no greeting for 0.5 s")
 
 
 async def come_and_go(brokers: Local) -> None:
@@ -132,7 +132,7 @@ def test_no_more_strangers_than_there_is_room_for(tmp_path: Path) -> None:
         async with running(Overlay.of([]), tmp_path, limits=limits) as brokers, asyncio.TaskGroup() as group:
             waiting = [group.create_task(sit(brokers)) for _ in range(8)]
             await eventually(lambda: len(brokers.lines) == 5)
-            assert all("3 others have not said who they are" in line for line in brokers.lines)
+            assert all("3 other connections have not sent a greeting" in line for line in brokers.lines)
             await eventually(lambda: sum(task.done() for task in waiting) == 5)
             for task in waiting:
                 task.cancel()

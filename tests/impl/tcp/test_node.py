@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.simulator import Operation
 from routeproof.impl.tcp.codec import ID_LENGTH
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.frames import frame

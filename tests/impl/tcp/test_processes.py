@@ -14,7 +14,8 @@ from random import Random
 
 import pytest
 
-from routeproof.checker.commands.run_tcp import BROKER
+from routeproof.checker.cli import main
+from routeproof.checker.cli.commands.run_tcp import BROKER
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.frames import frame
 from routeproof.impl.tcp.processes import BrokerDied, started
@@ -64,14 +65,14 @@ def test_a_run_leaves_a_trace_that_is_accepted(here: Here) -> None:
 
 
 MISTAKES = [
-    ("run zipf --out x --pace 2", "--pace is for brokers on sockets; give --tcp as well"),
-    ("run zipf --out x --seconds 2", "--seconds is for brokers on sockets"),
-    ("run zipf --out x --host ::1", "--host is for brokers on sockets"),
-    ("run zipf --out x --max-frame 10000", "--max-frame is for brokers on sockets"),
-    ("run zipf --out x --tcp --pace 0", 'argument --pace: found "0"; expected a number above 0'),
+    ("run zipf --out x --pace 2", "--pace applies to brokers on TCP only; give --tcp as well"),
+    ("run zipf --out x --seconds 2", "--seconds applies to brokers on TCP only"),
+    ("run zipf --out x --host ::1", "--host applies to brokers on TCP only"),
+    ("run zipf --out x --max-frame 10000", "--max-frame applies to brokers on TCP only"),
+    ("run zipf --out x --tcp --pace 0", 'argument --pace: found "0"; expected a number'),
     ("run zipf --out x --tcp --pace inf", 'found "inf"'),
     ("run zipf --out x --tcp --seconds 0", "argument --seconds"),
-    ("run zipf --out x --tcp --max-frame 10", 'found "10"; expected a whole number from 4096 up'),
+    ("run zipf --out x --tcp --max-frame 10", 'found "10"; expected a whole number from 4,096 to'),
     ("run zipf --out x --tcp --host 300.1.2.3.4", 'argument --host: found "300.1.2.3.4"; expected an address'),
     ("run zipf --out x --tcp --host=", 'argument --host: found ""'),
 ]
@@ -160,19 +161,26 @@ def test_a_broker_that_is_killed_is_one_clear_error(tmp_path: Path) -> None:
         os.kill(brokers[4], signal.SIGKILL)
         out, err = ran.communicate(timeout=20)
     assert (ran.returncode, out) == (2, "")
-    assert err == "routeproof: broker b5 was killed by signal 9\n"
+    assert err == "routeproof: b5 was killed by signal 9\n"
     assert not any(alive(pid) for pid in brokers)
     assert list((tmp_path / "out").iterdir()) == [], "no half of a trace"
 
 
 @on_linux
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_interrupted_leaves_no_process(tmp_path: Path, by: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("by", "code", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
+)
+def test_a_run_that_is_interrupted_leaves_no_process(tmp_path: Path, by: signal.Signals, code: int, said: str) -> None:
     with long_run(tmp_path) as ran:
         brokers = children(ran.pid)
         os.killpg(ran.pid, by)  # as a terminal does: to all who did not leave its session
         out, err = ran.communicate(timeout=20)
-    assert (ran.returncode, out, err) == (130, "", "routeproof: interrupted\n")
+    assert (ran.returncode, out, err) == (code, "", f"routeproof: {said}\n")
     assert not any(alive(pid) for pid in brokers)
     left = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     assert left == {}
@@ -185,6 +193,10 @@ def test_brokers_do_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
         ran.kill()
         ran.wait()
         wait_until(lambda: not any(alive(pid) for pid in brokers), 10)
+    out = tmp_path / "out"
+    assert list(out.glob(".tcp.*"))
+    assert main(["run", "zipf", "--scale", "0.001", "--tcp", "--out", str(out)]) == 0
+    assert not list(out.glob(".tcp.*")), "the next run clears away what one left that was killed"
 
 
 @on_linux
@@ -207,7 +219,7 @@ def test_a_broker_that_cannot_write_its_trace_says_so(tmp_path: Path) -> None:
             async with started(BROKER, settings_for(Overlay.line(2), tmp_path / "no", "active"), log, broker_name):
                 pass
 
-    with pytest.raises(BrokerDied, match=r"^broker b[12] failed: FileNotFoundError: "):
+    with pytest.raises(BrokerDied, match=r"^b[12] failed: FileNotFoundError: "):
         within(run())
     assert "FileNotFoundError" in (tmp_path / "log").read_text()
     assert (tmp_path / "log").read_text().count("\n") <= 2

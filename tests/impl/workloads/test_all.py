@@ -19,7 +19,7 @@ from routeproof.model.messages import (
 from routeproof.model.overlay import Node
 from tests.impl.workloads.reading import published, subscribed
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs/workloads.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs/reference/workloads.md"
 
 
 @pytest.mark.parametrize("scale", [1e-6, 0.002])

@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 import pytest
 from attrs import evolve
 
-from routeproof.impl.costs import MILLISECOND
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import Operation
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.impl.workloads.topologies import core_chain
 from routeproof.model.messages import Publish, Subscription, Unsubscribe

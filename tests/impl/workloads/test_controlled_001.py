@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
-from routeproof.impl.costs import MILLISECOND
-from routeproof.impl.workloads.controlled_001 import Clustered001, Controlled001
+from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.workloads.controlled import Clustered001, Controlled001
 from routeproof.impl.workloads.topologies import core_chain
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe

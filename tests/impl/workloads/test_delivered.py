@@ -5,22 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from routeproof.impl.brokers import SPOKEN, make_broker
-from routeproof.impl.costs import MILLISECOND, Costs
-from routeproof.impl.simulator import Congestion, Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.implementations import all_policies, implementation_of, make_node
+from routeproof.impl.pruning.implementation import Congestion
+from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import Network, Observer, Operation, Sends, Simulator
 from routeproof.impl.workloads import WORKLOADS, Workload, workload
-from routeproof.model.messages import (
-    Advertise,
-    Deliver,
-    Message,
-    Publish,
-    Signal,
-    Subscribe,
-    Subscription,
-    Unsubscribe,
-)
+from routeproof.model.messages import Advertise, Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning_parameters import PRUNING
+from routeproof.model.pruning.parameters import PRUNING
 from tests.campaigns import daily
 
 
@@ -29,7 +21,7 @@ class Deliveries(Observer):
         self.pairs: Counter[tuple[str, str]] = Counter()
 
     def handled(
-        self, simulator: Simulator, broker: Node, sender: Node, message: Message | Signal, began: int, sends: Sends
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
     ) -> None:
         for to, sent in sends:
             if to == LOCAL:
@@ -56,11 +48,11 @@ def played(drawn: Workload, policy: str, network: Network) -> Deliveries:
     deliveries = Deliveries()
     simulator = Simulator(
         drawn.overlay,
-        lambda broker: make_broker(broker, drawn.overlay.neighbours(broker), policy),
-        Costs.measured(policy),
+        lambda broker: make_node(broker, drawn.overlay.neighbours(broker), policy),
+        implementation_of(policy).costs(policy),
         network,
         [deliveries],
-        Congestion(high=2, low=1) if policy in PRUNING else None,
+        Congestion(high=2, low=1).signals() if policy in PRUNING else None,
     )
     for phase in phases(list(drawn.operations())):
         simulator.play(phase)
@@ -88,6 +80,6 @@ def test_every_policy_delivers_what_is_owed_and_nothing_twice(name: str) -> None
     drawn = workload(name, 0.001, 5)
     expected = Counter(owed(drawn))
     assert expected
-    for policy in SPOKEN:
+    for policy in all_policies():
         network = Network(jitter=20 * MILLISECOND, capacity=5, seed=1) if policy == "packing" else Network()
         assert played(drawn, policy, network).pairs == expected, policy

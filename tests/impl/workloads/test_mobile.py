@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.costs import MILLISECOND
-from routeproof.impl.workloads.mobile import Mobile
+from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.workloads.zipf import Mobile
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 
 

@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.workloads.controlled import Controlled
-from routeproof.impl.workloads.controlled_001 import Controlled001
+from routeproof.impl.workloads.controlled import Controlled, Controlled001
 from routeproof.impl.workloads.topologies import balanced, core_chain, domains, star, tiered
 from routeproof.model.overlay import Overlay
 

@@ -6,9 +6,8 @@ from itertools import islice
 
 import pytest
 
-from routeproof.impl.simulator import Operation
-from routeproof.impl.workloads.quotes import HIGH, LOW, MEDIUM, quotes, symbol, wanted
-from routeproof.impl.workloads.stock import Stock, StockEnterprise
+from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, Stock, StockEnterprise, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT
 from routeproof.model.overlay import Node

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from routeproof.impl.costs import MILLISECOND
+from routeproof.impl.simulation.costs import MILLISECOND
 from routeproof.impl.workloads.tiered import Tiered, TieredAll
 from routeproof.impl.workloads.topologies import tiered
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from routeproof.model.filters import event_set, reading, strict
+from routeproof.model.filters import event_set, predicate_dialect, reading
 
 TEXT = (Path(__file__).resolve().parents[3] / "spec" / "filters.md").read_text(encoding="utf-8")
 
@@ -30,7 +30,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_every_operator_is_described() -> None:
     section = TEXT.split("### Operators")[1].split("A dash")[0]
     described = re.findall(r"`([^`]+)`", section)
-    assert sorted(described) == sorted(strict.OPERATORS)
+    assert sorted(described) == sorted(predicate_dialect.OPERATORS)
 
 
 def test_every_rule_that_the_code_cites_is_there() -> None:

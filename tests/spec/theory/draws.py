@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from routeproof.model.filters.attributes import exact
-from routeproof.spec.theory.predicates import FORMS, Form
+from routeproof.spec.theory.filters.predicates import FORMS, Form
 
 NUMBERS = st.one_of(
     st.integers(-2, 2),

@@ -15,11 +15,11 @@ from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.overlay import Node, Overlay
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import World
-from routeproof.spec.theory.quiet import Scene
-from routeproof.spec.theory.readings import ADV, BROKER, SUB, Grounded, Relation
-from routeproof.spec.theory.routing import Handler
-from routeproof.spec.theory.signature import Facts, State
-from routeproof.spec.theory.trees import Tree, of_overlay
+from routeproof.spec.theory.logic.readings import ADV, BROKER, SUB, Grounded, Relation
+from routeproof.spec.theory.relation.quiet_states import Scene
+from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.signature import Facts, WorldState
+from routeproof.spec.theory.relation.trees import Tree, of_overlay
 
 
 def labelled_trees(brokers: int) -> Iterator[Overlay]:
@@ -97,7 +97,9 @@ def open_scene(
         }
     )
     known = ("advs", "subs", "sent", "advertised", "subscribed")
-    state = State(**{each.name: _open(each.name) if each.name in known else never for each in attrs.fields(State)})
+    state = WorldState(
+        **{each.name: _open(each.name) if each.name in known else never for each in attrs.fields(WorldState)}
+    )
     return Scene(Grounded({BROKER: brokers, SUB: subs, ADV: advs}), tree, facts, state, policy, Handler)
 
 

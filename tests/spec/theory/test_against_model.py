@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.model.filters import STRICT, FilterError, PredicateFilter
-from routeproof.spec.theory.conditions import covers_when, overlaps_when
-from routeproof.spec.theory.logic import all_of, formula, negation
-from routeproof.spec.theory.predicates import (
+from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
+from routeproof.spec.theory.filters.predicates import (
     BOOLEAN_FORMS,
     INTEGER,
     NUMBER_FORMS,
@@ -28,9 +27,9 @@ from routeproof.spec.theory.predicates import (
     exists,
     holds,
 )
-from routeproof.spec.theory.short_words import ShortWords
-from routeproof.spec.theory.values import Values, literal
-from routeproof.spec.theory.words import AllWords, Words, escaped, unescaped
+from routeproof.spec.theory.filters.strings import AllWords, ShortWords, StringTheory, escaped, unescaped
+from routeproof.spec.theory.filters.values import Values, literal
+from routeproof.spec.theory.logic.formulas import all_of, formula, negation
 from tests.spec.theory.draws import FEW_NUMBERS, NUMBERS, meant, predicates, texts, written
 
 NO_STRINGS = (*NUMBER_FORMS, INTEGER, *BOOLEAN_FORMS, PRESENT)
@@ -47,14 +46,14 @@ def wholes(forms: Sequence[Form], most: int, longest: int = 1) -> st.SearchStrat
     return st.lists(st.tuples(st.sampled_from(ATTRIBUTES), one).map(lambda p: (p[0], *p[1])), max_size=most)
 
 
-def constant(words: Words, form: Form, written: object) -> Any:
+def constant(words: StringTheory, form: Form, written: object) -> Any:
     """What Z3 gets for a constant."""
     if form.kind == "string":
         return words.word(str(written))
     return z3.RealVal(str(meant(written))) if form.kind == "number" else written
 
 
-def meaning(words: Words, values: Values, rows: list[Written]) -> z3.BoolRef:
+def meaning(words: StringTheory, values: Values, rows: list[Written]) -> z3.BoolRef:
     read = {name: values.read(values.any(name)) for name in ATTRIBUTES}
     return formula(all_of(*(holds(words, form, constant(words, form, c), read[name]) for name, form, c in rows)))
 
@@ -75,7 +74,7 @@ def parsed(rows: list[Written]) -> PredicateFilter | None:
         return None
 
 
-def compare(words: Words, f: list[Written], g: list[Written]) -> None:
+def compare(words: StringTheory, f: list[Written], g: list[Written]) -> None:
     values = Values.over(words)
     one, other = parsed(f), parsed(g)
     in_f, in_g = meaning(words, values, f), meaning(words, values, g)

@@ -8,23 +8,22 @@ from typing import Any
 
 import pytest
 
-from routeproof.checker.prove.outcome import Settled
-from routeproof.checker.prove.solve import settle
+from routeproof.checker.prove.solver.outcome import Settled
+from routeproof.checker.prove.solver.solve import settle
 from routeproof.spec import theory
-from routeproof.spec.theory import number_conditions, string_conditions
-from routeproof.spec.theory.logic import negation
-from routeproof.spec.theory.pairs import covering, ordered, overlapping, unordered
-from routeproof.spec.theory.predicates import INTEGER, NUMBER_FORMS, STRING_FORMS, Form
-from routeproof.spec.theory.short_words import ShortWords
-from routeproof.spec.theory.undecided import UNDECIDED
-from routeproof.spec.theory.values import Values
+from routeproof.spec.theory.filters.conditions import NUMBERS_COVER, NUMBERS_OVERLAP, STRINGS_COVER, STRINGS_OVERLAP
+from routeproof.spec.theory.filters.pairs import UNDECIDED, covering, ordered, overlapping, unordered
+from routeproof.spec.theory.filters.predicates import INTEGER, NUMBER_FORMS, STRING_FORMS, Form
+from routeproof.spec.theory.filters.strings import ShortWords
+from routeproof.spec.theory.filters.values import Values
+from routeproof.spec.theory.logic.formulas import negation
 
 VALUES = Values.over(ShortWords(2))
 TABLES = {
-    "numbers cover": (number_conditions.COVERS, covering, "number"),
-    "numbers overlap": (number_conditions.OVERLAPS, overlapping, "number"),
-    "strings cover": (string_conditions.COVERS, covering, "string"),
-    "strings overlap": (string_conditions.OVERLAPS, overlapping, "string"),
+    "numbers cover": (NUMBERS_COVER, covering, "number"),
+    "numbers overlap": (NUMBERS_OVERLAP, overlapping, "number"),
+    "strings cover": (STRINGS_COVER, covering, "string"),
+    "strings overlap": (STRINGS_OVERLAP, overlapping, "string"),
 }
 
 
@@ -96,7 +95,7 @@ def test_near_misses_are_refuted(
 
 
 def test_counterexamples_are_small_and_say_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(number_conditions.COVERS, ("<", "<="), lambda a, b: b <= a)
+    monkeypatch.setitem(NUMBERS_COVER, ("<", "<="), lambda a, b: b <= a)
     refuted = next(each for each in settled("numbers cover", ("<", "<=")) if each.verdict == "refuted")
     assert refuted.name == "< number covers <= number, enough"
     assert refuted.shown in [{"f": f"v < {n}", "g": f"v <= {n}", "v": str(n)} for n in range(3)]
@@ -104,7 +103,10 @@ def test_counterexamples_are_small_and_say_the_value(monkeypatch: pytest.MonkeyP
 
 def test_the_theory_knows_nothing_of_the_model() -> None:
     """Or it would agree with the model by construction. What an overlay is, is vocabulary."""
-    for file in Path(theory.__file__).parent.glob("*.py"):
+    folder = Path(theory.__file__).parent
+    files = [*folder.rglob("*.py"), *(folder.parent / "pruning" / "theory").rglob("*.py")]
+    assert len(files) > 30, "the packages of the theory are among them"
+    for file in files:
         said = file.read_text(encoding="utf-8").replace("from routeproof.model.overlay import", "")
         assert "routeproof.model" not in said, file.name
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.spec.theory.invariants import Book, Conjunct, Lemma, Moment
-from routeproof.spec.theory.invariants_obligations import Induction
-from routeproof.spec.theory.invariants_theorems import ROUTING, routing_under
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.pruning_invariants import PRUNING
-from routeproof.spec.theory.readings import SUB, Term
-from routeproof.spec.theory.routing import POLICIES
+from routeproof.spec.pruning.theory.invariants import PRUNING
+from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
+from routeproof.spec.theory.invariants.obligations import Induction
+from routeproof.spec.theory.invariants.theorems import ROUTING, routing_under
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import SUB, Term
+from routeproof.spec.theory.relation.routing import POLICIES
 
 
 def nobody_subscribes(m: Moment, s: Term) -> Truth:

@@ -1,57 +1,29 @@
-"""Theorems about invariants name the theorems that their proofs rest on, and no more."""
+"""Each sentence about invariants is proved by the theorem under whose name it is given to others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from routeproof.checker.prove.theorems import THEOREMS
-from routeproof.spec.theory.invariants import Conjunct
-from routeproof.spec.theory.invariants_obligations import Inductive
-from routeproof.spec.theory.invariants_theorems import ROUTING_THEOREMS, obligations_of
-from routeproof.spec.theory.pruning_theorems import PRUNING_THEOREMS
-from routeproof.spec.theory.theorem import Theorem
+from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.spec.pruning.theory.invariants import BASIS as PRUNING_BASIS
+from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
+from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact
+from routeproof.spec.theory.invariants.theorems import BASIS as ROUTING_BASIS
+from routeproof.spec.theory.invariants.theorems import ROUTING_THEOREMS, obligations_of
+from routeproof.spec.theory.logic.proof import Theorem
 
 AGAIN = ("PruningCongestion", "PruningIssuedAgain")
 """They prove what others prove, after other steps."""
 
-BESIDE = {
-    "SubscriptionInvariants": {"PoliciesKeepPromises"},
-    "DeliveryInvariants": {"PoliciesKeepPromises"},
-    "PruningKeepsPromises": {"PruningRetained", "PoliciesKeepPromises"},
-    "PruningInvariants": {"PruningKeepsPromises", "PruningCongestion"},
-    "PruningDeliveryInvariants": {"PruningKeepsPromises", "PruningCongestion"},
-    "PruningCongestion": {"PruningKeepsPromises"},
-    "PruningIssuedAgain": {"PruningKeepsPromises"},
-    "PruningAnchored": {"PruningRetained"},
-}
-"""What no needs of a sentence show: promises, tables that stand for others, other steps."""
 
-
-def used(asked: Inductive, facts: str) -> Iterator[str]:
-    """The sentences that its proof is given, and the theorem of the facts about its step."""
-    yield from asked.sentence.needs
-    if isinstance(asked.sentence, Conjunct):
-        yield from asked.sentence.then
-        yield facts
-
-
-@pytest.mark.parametrize(
-    ("theorems", "facts"), [(ROUTING_THEOREMS, "StepFacts"), (PRUNING_THEOREMS, "PruningStepFacts")]
-)
-def test_theorems_name_what_their_proofs_rest_on_and_no_more(theorems: tuple[Theorem, ...], facts: str) -> None:
-    asked = {theorem.id: obligations_of(theorem) for theorem in theorems}
-    proved = {
-        each.sentence.name: id
-        for id, obligations in asked.items()
-        for each in obligations
-        if id not in AGAIN and id != facts
-    }
-    for theorem in theorems:
-        found = {proved.get(name, name) for each in asked[theorem.id] for name in used(each, facts)}
-        world = {"Roads"} if asked[theorem.id] else set()
-        assert set(theorem.rests_on) == (found | world | BESIDE.get(theorem.id, set())) - {theorem.id}, theorem.id
+@pytest.mark.parametrize(("theorems", "basis"), [(ROUTING_THEOREMS, ROUTING_BASIS), (PRUNING_THEOREMS, PRUNING_BASIS)])
+def test_each_sentence_is_proved_by_the_theorem_that_is_named_where_it_is_given(
+    theorems: tuple[Theorem, ...], basis: Basis
+) -> None:
+    rows = [(each.sentence, theorem.id) for theorem in theorems for each in obligations_of(theorem)]
+    proved = {said.name: id for said, id in rows if id not in AGAIN and not isinstance(said, StepFact)}
+    assert {name: proved[name] for name in basis.theorem_of} == basis.theorem_of
+    assert {(said.name, id) for said, id in rows if isinstance(said, StepFact)} == {(it, basis.facts) for it in FACTS}
 
 
 def test_what_a_theorem_rests_on_is_a_theorem_that_is_proved_for_all_sizes() -> None:

@@ -11,36 +11,42 @@ import pytest
 import z3
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.solve import settle
+from routeproof.checker.prove.solver.solve import settle
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import world
-from routeproof.spec.theory import distance, similarity
-from routeproof.spec.theory import equation_3 as equation
-from routeproof.spec.theory.distance import HOPS, STATISTIC
-from routeproof.spec.theory.equation_3 import equation_3
-from routeproof.spec.theory.examples import beside, example, grafted
-from routeproof.spec.theory.grafting import property_2
-from routeproof.spec.theory.logic import Truth, formula, negation
-from routeproof.spec.theory.needed import Needed, needed, stated
-from routeproof.spec.theory.needed_distances import EQUATION_3, all_entries
-from routeproof.spec.theory.needed_paths import EXACTLY, PATH, PROPERTY_1, AnyEntryQuenches
-from routeproof.spec.theory.needed_similarity import IN_TABLES, ONE_SAMPLE, PROPERTY_3
-from routeproof.spec.theory.proof import Build, Proof, obligations
-from routeproof.spec.theory.propagation import property_1
-from routeproof.spec.theory.propagation_theorems import PROPAGATION_THEOREMS
-from routeproof.spec.theory.quiet import NO_STALE_SUBSCRIPTION, QUIET, Scene, any_scene, quiet_holds
-from routeproof.spec.theory.readings import ADV, SUB, Clause, Term
-from routeproof.spec.theory.routing import Handler
-from routeproof.spec.theory.settling import FINITELY_MANY
-from routeproof.spec.theory.shares import MATCHED, SAMPLE
-from routeproof.spec.theory.signature import facts_hold
-from routeproof.spec.theory.similarity import property_3, property_3_in_tables
-from routeproof.spec.theory.theorem import Theorem
-from routeproof.spec.theory.trees import FINITE, TREE, of_overlay
+from routeproof.spec.pruning.theory import distance, similarity
+from routeproof.spec.pruning.theory import equation_3 as equation
+from routeproof.spec.pruning.theory.distance import HOPS, STATISTIC
+from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, all_entries
+from routeproof.spec.pruning.theory.equation_3 import equation_3
+from routeproof.spec.pruning.theory.similarity import MATCHED, SAMPLE, property_3, property_3_in_tables
+from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, ONE_SAMPLE, PROPERTY_3
+from routeproof.spec.pruning.theory.theorems import SIMILARITY_THEOREMS
+from routeproof.spec.theory.logic.formulas import Truth, formula, negation
+from routeproof.spec.theory.logic.proof import Build, Proof, Theorem, obligations
+from routeproof.spec.theory.logic.readings import ADV, SUB, Clause, Term
+from routeproof.spec.theory.propagation.grafting import property_2
+from routeproof.spec.theory.propagation.necessity import (
+    EXACTLY,
+    PATH,
+    PROPERTY_1,
+    AnyEntryQuenches,
+    Needed,
+    needed,
+    stated,
+)
+from routeproof.spec.theory.propagation.paths import property_1
+from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.relation.examples import beside, example, grafted
+from routeproof.spec.theory.relation.quiet_states import NO_STALE_SUBSCRIPTION, QUIET, Scene, any_scene, quiet_holds
+from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.signature import facts_hold
+from routeproof.spec.theory.relation.trees import FINITE, TREE, of_overlay
 from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
 
-THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in PROPAGATION_THEOREMS}
-PROOFS: Mapping[str, list[tuple[str, Build]]] = {
+THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in (*PROPAGATION_THEOREMS, *SIMILARITY_THEOREMS)}
+PROOFS: Mapping[str, list[tuple[str, Build[Scene]]]] = {
     "none": [
         ("PropagationTree", property_1),
         ("SimilarityGrows", property_3),
@@ -223,7 +229,7 @@ class NarrowIsKept(Handler):
         return logic.all_of(self.candidate(u, s), lambda: logic.no(logic.some((SUB,), lambda k: self.kept(u, k))))
 
 
-FAULTS: list[tuple[str, Build, type[Handler]]] = [
+FAULTS: list[tuple[str, Build[Scene], type[Handler]]] = [
     ("none", property_1, SentBack),
     ("none", property_1, Everywhere),
     ("active", property_2, SentBack),
@@ -242,7 +248,7 @@ FAULTS: list[tuple[str, Build, type[Handler]]] = [
 
 
 @pytest.mark.parametrize(("policy", "build", "handler"), FAULTS, ids=lambda each: getattr(each, "__name__", each))
-def test_a_faulty_broker_is_not_proved(policy: str, build: Build, handler: type[Handler]) -> None:
+def test_a_faulty_broker_is_not_proved(policy: str, build: Build[Scene], handler: type[Handler]) -> None:
     """The last three are brokers without fault, under a policy of which the property is not true."""
     scenes = [each(policy).scene() for each in (beside, grafted)]
     found = [settle(each, 1_000_000) for each in obligations(build, any_scene(policy, handler), scenes)]
@@ -253,7 +259,7 @@ def test_a_faulty_broker_is_not_proved(policy: str, build: Build, handler: type[
         assert {"subs", "sent", "advs", "covers"} & set(each.shown), each.name
 
 
-def verdicts(build: Build, policy: str) -> set[str]:
+def verdicts(build: Build[Scene], policy: str) -> set[str]:
     scenes = [each(policy).scene() for each in (beside, grafted)]
     return {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy), scenes)}
 
@@ -350,7 +356,7 @@ def test_what_only_an_endless_world_shows_is_proved_where_it_is_said_to_be() -> 
 
 # -- the document ------------------------------------------------------------------------------------------------------
 
-DOCUMENT = (Path(__file__).resolve().parents[3] / "docs/proofs-propagation.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs/explanation/proofs-propagation.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("row", NEEDED, ids=lambda row: row.example.name)

@@ -8,17 +8,23 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from routeproof.checker.errors import UsageError
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.prove.examine import examine
+from routeproof.checker.prove.catalogue import THEOREMS, asked
 from routeproof.checker.prove.refine.answers import Objection, altered
-from routeproof.checker.prove.refine.asked import asked
-from routeproof.checker.prove.refine.issues import apart, in_issues
-from routeproof.checker.prove.refine.pruning import (
+from routeproof.checker.prove.refine.sample import (
+    USUAL_OF_PRUNING,
+    Explored,
+    Sample,
+    apart,
+    breaks_a_promise,
+    in_issues,
+)
+from routeproof.checker.prove.solver.examine import examine
+from routeproof.checker.pruning.refinement import (
     AS_IT_CAME,
     IN_ORDER,
     KEPT,
-    Part,
+    QuestionPart,
     endings,
     loosely,
     objection_to_pruning,
@@ -28,13 +34,14 @@ from routeproof.checker.prove.refine.pruning import (
     tables,
     told_of,
 )
-from routeproof.checker.prove.refine.pruning_rows import theorems
-from routeproof.checker.prove.refine.sample import USUAL_OF_PRUNING, Explored, Sample, breaks_a_promise
-from routeproof.model.messages import Relieve, Subscribe, Unsubscribe
+from routeproof.checker.pruning.refinement_theorems import theorems
+from routeproof.checker.system.errors import UsageError
+from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.protocols import world
-from routeproof.model.pruning_mutants import PRUNING_MUTANTS
-from routeproof.spec.theory.pruning import ELIGIBLE
-from routeproof.spec.theory.pruning_congestion import Congested, Holds, Resumes
+from routeproof.model.pruning.messages import Relieve
+from routeproof.model.pruning.mutants import PRUNING_MUTANTS
+from routeproof.spec.pruning.theory.congestion import Congested, Holds, Resumes
+from routeproof.spec.pruning.theory.relation import ELIGIBLE
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 DELIVERIES = "deliveries are to local subscriptions that match"
@@ -113,7 +120,7 @@ def test_for_every_end_of_a_withdrawal_the_model_has_a_list() -> None:
     withdrawals = [q for q in made.questions if len(told_of(q)) > 1]
     assert withdrawals
     for question in withdrawals[:20]:
-        found = {ends: part for part, ends in endings(made, Part(question))}
+        found = {ends: part for part, ends in endings(made, QuestionPart(question))}
         assert len(found) == 2 ** len(told_of(question))
         assert all(strictly(made, part, ends) is None for ends, part in found.items())
         (other,) = [part for ends, part in found.items() if ends == told_of(question)]
@@ -168,6 +175,11 @@ def test_every_mutant_is_refused_here_or_by_a_property() -> None:
     assert not REJECTED.keys() & LEFT_TO_PROPERTIES
 
 
+def test_every_seeded_fault_is_refused_in_an_instance_at_which_prove_looks_without_options() -> None:
+    named = THEOREMS["PruningAnswersAllowed"].bound.replace(",", "").split()
+    assert {name for name, _ in REJECTED.values()} <= {*named}
+
+
 @pytest.mark.parametrize("mutant", REJECTED)
 def test_a_seeded_fault_is_refused(mutant: str) -> None:
     name, clause = REJECTED[mutant]
@@ -175,7 +187,7 @@ def test_a_seeded_fault_is_refused(mutant: str) -> None:
     found = objections(made)
     assert [each.clause for each in found][:1] == [clause]
     if mutant in FROM_THE_RULES:
-        assert all(loosely(made, Part(question)) is None for question in made.questions)
+        assert all(loosely(made, QuestionPart(question)) is None for question in made.questions)
 
 
 @pytest.mark.parametrize(

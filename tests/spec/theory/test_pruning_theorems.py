@@ -5,33 +5,33 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from routeproof.checker.prove.counterexample import find as find_counterexample
+from routeproof.checker.prove.induction import find as find_counterexample
 from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.solve import settle
-from routeproof.spec.rules import RULES
-from routeproof.spec.theory.invariants_obligations import Induction
-from routeproof.spec.theory.invariants_relevant import _names
-from routeproof.spec.theory.invariants_steps import EVENTS
-from routeproof.spec.theory.invariants_theorems import ROUTING
-from routeproof.spec.theory.logic import Truth
-from routeproof.spec.theory.pruning import is_drawn
-from routeproof.spec.theory.pruning_again import IssuedAgain
-from routeproof.spec.theory.pruning_congestion import Congested, CongestedStep, Resumes, Resumption
-from routeproof.spec.theory.pruning_invariants import (
+from routeproof.checker.prove.solver.solve import settle
+from routeproof.spec.pruning.theory.congestion import Congested, CongestedStep, IssuedAgain, Resumes, Resumption
+from routeproof.spec.pruning.theory.invariants import (
     GIVEN_UP,
     INSTEAD,
+    OF_DELIVERY,
+    OF_TABLES,
     OF_WHAT_IS_HELD,
     PRUNING,
     Handling,
     Later,
     handling,
 )
-from routeproof.spec.theory.pruning_retained import Recording, retained_is_what_is_left
-from routeproof.spec.theory.pruning_theorems import OF_DELIVERY, OF_TABLES, PRUNING_THEOREMS
-from routeproof.spec.theory.readings import BROKER, SUB, Clause, Term
-from routeproof.spec.theory.routing import Change, Handler
+from routeproof.spec.pruning.theory.promises import Recording, retained_is_what_is_left
+from routeproof.spec.pruning.theory.relation import is_drawn
+from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
+from routeproof.spec.rules import RULES
+from routeproof.spec.theory.invariants.obligations import Induction, _names
+from routeproof.spec.theory.invariants.step import EVENTS
+from routeproof.spec.theory.invariants.theorems import ROUTING
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause, Term
+from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.world import Happening, WorldStep
 from routeproof.spec.theory.theorems import THEOREMS
-from routeproof.spec.theory.world_relation import Happening, Step
 
 EVENT = {event.name: event for event in EVENTS}
 
@@ -80,7 +80,7 @@ def test_every_invariant_is_proved_after_every_step_and_every_lemma() -> None:
 def test_property_3_speaks_of_no_table() -> None:
     """So what is retained cannot change it: SimilarityGrows is of any protocol."""
     for each in THEOREMS["SimilarityGrows"].obligations():
-        spoken: set[str] = set().union(*(_names(formula) for formula in (each.goal, *each.given)))
+        spoken: set[str] = set().union(*(_names(formula) for formula in (each.goal, *each.formulas)))
         assert not spoken & {"subs", "sent", "advs", "on"}, each.name
     tables: set[str] = set().union(*(_names(each.goal) for each in THEOREMS["SimilarityInTables"].obligations()))
     assert "subs" in tables
@@ -141,7 +141,7 @@ class StaysWithdrawn(IssuedAgain):
     ],
 )
 def test_a_seeded_fault_of_the_relation_is_refuted(
-    induction: type[Induction], step: type[Step], handler: type[Handler], event: str, name: str
+    induction: type[Induction], step: type[WorldStep], handler: type[Handler], event: str, name: str
 ) -> None:
     proof = induction(PRUNING, step=step, handler=handler)
     (asked,) = proof.after(EVENT[event], PRUNING.conjuncts[name])
@@ -152,7 +152,7 @@ def test_at_first_nothing_is_held() -> None:
     first = handling().at_first(PRUNING.conjuncts["held came from home"])
     assert settle_inductive(first).verdict == "proved"
     nothing = first.given[-1]
-    assert "held" in _names(nothing)
+    assert "held" in _names(nothing.formula)
 
 
 class RetainsWhatCameBack(Recording):

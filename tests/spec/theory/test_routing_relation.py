@@ -20,8 +20,8 @@ from routeproof.checker.prove.refine.sample import Explored
 from routeproof.checker.prove.refine.structure import Structure, hop, spoken, tables, word
 from routeproof.model.protocols import world
 from routeproof.spec.rules import RULES
-from routeproof.spec.theory.logic import formula
-from routeproof.spec.theory.readings import (
+from routeproof.spec.theory.logic.formulas import formula
+from routeproof.spec.theory.logic.readings import (
     ADV,
     BROKER,
     ITEM,
@@ -34,9 +34,9 @@ from routeproof.spec.theory.readings import (
     declare,
     holding,
 )
-from routeproof.spec.theory.routing import POLICIES, Handler
-from routeproof.spec.theory.signature import ABOUT, Facts, Sends, State, Tables, facts_hold
-from routeproof.spec.theory.world_relation import DONE, OPERATIONS, Step, initially, is_quiet
+from routeproof.spec.theory.relation.routing import POLICIES, Handler
+from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations, WorldState, facts_hold
+from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, initially, is_quiet
 
 # -- two readings ------------------------------------------------------------------------------------------------------
 
@@ -101,8 +101,8 @@ def read_by_z3(structure: Structure, question: Question) -> bool:
         question.policy,
         pinned.term[BROKER, node],
         pinned.term[BROKER, hop(node, question.sender)],
-        pinned.record(Tables, tables(node, question.local)),
-        pinned.record(Tables, tables(node, question.answer.local)),
+        pinned.record(TableRelations, tables(node, question.local)),
+        pinned.record(TableRelations, tables(node, question.answer.local)),
         pinned.record(Sends, said.sends),
     )
     clauses = handler.clauses(kind, pinned.term[ABOUT[kind], subject])
@@ -200,7 +200,7 @@ def test_each_fact_holds_of_an_instance_and_not_of_a_lie() -> None:
 # -- for Z3 ------------------------------------------------------------------------------------------------------------
 
 
-def transitions(step: Step, logic: Symbolic) -> Iterator[list[Clause]]:
+def transitions(step: WorldStep, logic: Symbolic) -> Iterator[list[Clause]]:
     x, y, item = logic.constant("x", BROKER), logic.constant("y", BROKER), logic.constant("item", ITEM)
     for name in OPERATIONS:
         yield step.operation(name, logic.constant("m", DONE[name][1]))
@@ -212,8 +212,8 @@ def transitions(step: Step, logic: Symbolic) -> Iterator[list[Clause]]:
 def test_every_clause_is_a_formula_with_a_name_of_its_own(policy: str) -> None:
     logic = Symbolic()
     facts = declare(Facts, logic)
-    now, then, sends = declare(State, logic), declare(State, logic, "_after"), declare(Sends, logic)
-    made = list(transitions(Step(logic, facts, policy, now, then, sends), logic))
+    now, then, sends = declare(WorldState, logic), declare(WorldState, logic, "_after"), declare(Sends, logic)
+    made = list(transitions(WorldStep(logic, facts, policy, now, then, sends), logic))
     assert len(made) == len(OPERATIONS) + len(ABOUT)
     for clauses in (facts_hold(logic, facts), initially(logic, now), *made):
         names = [clause.name for clause in clauses]
@@ -227,7 +227,7 @@ def test_every_clause_is_a_formula_with_a_name_of_its_own(policy: str) -> None:
 
 def test_a_policy_that_there_is_not_is_refused() -> None:
     logic = Symbolic()
-    known, sends = declare(Tables, logic), declare(Sends, logic)
+    known, sends = declare(TableRelations, logic), declare(Sends, logic)
     handler = Handler(logic, declare(Facts, logic), "eager", None, None, known, known, sends)
     with pytest.raises(ValueError, match="no such policy: eager"):
         handler.wanted(logic.constant("u", BROKER), logic.constant("s", SUB))

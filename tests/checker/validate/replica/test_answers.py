@@ -6,9 +6,8 @@ from collections.abc import Hashable
 
 from attrs import Factory, define
 
-from routeproof.checker.validate.replica.answers import Answers
-from routeproof.checker.validate.replica.groups import Group
-from routeproof.checker.validate.replica.register import RECENT
+from routeproof.checker.validate.fast.groups import Group
+from routeproof.checker.validate.fast.register import RECENT, Answers
 from routeproof.model.filters import EVENTS, Filter
 
 

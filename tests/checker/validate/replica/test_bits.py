@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.validate.replica.bits import Numbers, Tally, in_all_of_theirs, mask_of, numbers_of
+from routeproof.checker.validate.fast.bits import Numbers, Tally, in_all_of_theirs, mask_of, numbers_of
 from tests.checker.validate.replica.thresholds import SIZES, thresholds
 
 quick = settings(derandomize=True, max_examples=200, deadline=None)

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import pick
-from routeproof.checker.validate.replica import Universe
-from routeproof.checker.validate.replica.register import Register
+from routeproof.checker.validate.fast import Universe
+from routeproof.checker.validate.fast.register import Register
 from routeproof.model.filters import EVENTS, STRICT, Event, Filter
 from routeproof.model.messages import Subscription
 from tests.checker.validate.replica.speech import material, ranges_of_numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from routeproof.checker.validate.replica import bits, buckets, register
+from routeproof.checker.validate.fast import bits, buckets, register
 
 SIZES = ("as they are", "low")
 

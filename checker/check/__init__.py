@@ -1,0 +1,1 @@
+"""One question from request to report: jobs, conclusion, tables, JSON, JUnit, annotations."""

@@ -1,0 +1,111 @@
+"""Reading command lines: what argparse does, with errors of one line.
+
+A `Parser` never exits the process by itself on a mistake: it raises `UsageError`, which `cli.main` prints. Options and
+names may be mixed in any order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable
+from typing import NoReturn
+
+from routeproof.checker.system.errors import UsageError
+from routeproof.model.suggest import did_you_mean, quoted
+
+WIDTH = 100
+
+MOST = 10**12
+"""The largest number for an option without a bound of its own."""
+
+MOST_SECONDS = 10**8
+"""The longest time limit: three years."""
+
+MOST_WORKERS = 1024
+"""The most worker processes. A command never starts more of them than it has pieces of work."""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help formatter as wide as the tables."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24, width=WIDTH)
+
+
+class Parser(argparse.ArgumentParser):
+    """One sub-command's parser. Description and examples are printed as they are written."""
+
+    def __init__(self, command: str, description: str, examples: str = "") -> None:
+        super().__init__(
+            prog=f"routeproof {command}",
+            description=description,
+            epilog=f"examples:\n{examples}" if examples else None,
+            formatter_class=_Formatter,
+            allow_abbrev=False,
+        )
+        self.command = command
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.command}: {' '.join(message.split())}; see: {self.prog} --help")
+
+    def read(self, argv: list[str]) -> argparse.Namespace:
+        """Reads the words of a command line. argparse takes `--option=--` for an option without its value."""
+        for word in argv:
+            if word.startswith("-") and (word.endswith("=--") or (word[:2] != "--" and word[2:] == "--")):
+                self.error(f"found {quoted(word)}; expected a value other than --")
+        return self.parse_intermixed_args(argv)
+
+
+def whole(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Returns a reader of whole numbers from `least` to `most`."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text.replace(",", ""))
+        except ValueError:
+            number = least - 1
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(
+                f"found {quoted(text)}; expected a whole number from {least:,} to {most:,}"
+            )
+        return number
+
+    return read
+
+
+def between(least: float, most: float, what: str) -> Callable[[str], float]:
+    """Returns a reader of numbers from `least` to `most`; `what` names their unit."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected {what} from {least:g} to {most:,.0f}")
+        return number
+
+    return read
+
+
+seconds = between(0.000001, MOST_SECONDS, "a number of seconds")
+"""Reads a time limit, in seconds."""
+
+
+def one_of(known: Iterable[str], what: str) -> Callable[[str], str]:
+    """Returns a reader of one word of a list, whose error suggests the nearest word."""
+    words = list(known)
+
+    def read(text: str) -> str:
+        if text not in words:
+            near = did_you_mean(text, words)
+            raise argparse.ArgumentTypeError(f"no {what} is called {quoted(text)}{near}; expected {', '.join(words)}")
+        return text
+
+    return read
+
+
+def add_json(group: argparse._ActionsContainer) -> None:
+    """The option that every command with a report has."""
+    group.add_argument("--json", metavar="FILE|-", help="write the report as JSON; - is standard output")

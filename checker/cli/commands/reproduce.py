@@ -1,0 +1,150 @@
+"""`routeproof reproduce`: repeats the papers' experiments, and compares their figures with ours."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+from pathlib import Path
+
+from routeproof.checker.check.jobs import cores
+from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, whole
+from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS, run_all
+from routeproof.checker.experiments.reproduce.experiment import Findings
+from routeproof.checker.experiments.reproduce.report import REPORT, Setting, shown, write
+from routeproof.checker.experiments.reproduce.report import table as markdown
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.files import refuse_no_directory, write_text
+from routeproof.checker.system.terminal import Ticker, table
+from routeproof.checker.system.unwritten import note
+from routeproof.impl.workloads import MOST_SCALE
+from routeproof.model.suggest import quoted
+
+DESCRIPTION = """\
+Repeat the named experiments of papers 000 and 001, or all of them, with the simulated reference
+implementation: every algorithm runs on the same workload, with the processing costs that the
+papers report. DIR gets a folder for each experiment, with a report (report.md), its rows
+(comparison.csv), its charts (*.svg) and their points (series.csv). DIR/README.md has all tables.
+Each report lists the assumptions that the papers do not state; docs/explanation/experiments.md
+discusses them."""
+EXAMPLES = """\
+  routeproof reproduce                              all experiments, in minutes
+  routeproof reproduce 000-fig6 --full --out full   one experiment at the paper's size
+  routeproof reproduce 001-fig8 001-fig9 --scale 0.2
+  routeproof list experiments                       their names"""
+
+OUT = Path("reproduced")
+INDEX = "README.md"
+
+
+def parser() -> Parser:
+    p = Parser("reproduce", DESCRIPTION, EXAMPLES)
+    add = p.add_argument
+    add(
+        "experiments", metavar="EXPERIMENT", nargs="*", help="an experiment (routeproof list experiments); default: all"
+    )
+    add(
+        "--scale",
+        metavar="X",
+        type=_scale,
+        help="size relative to the paper's, which is 1; default: set by each experiment",
+    )
+    add("--full", action="store_true", help="run at the paper's size, as --scale 1: an hour or more")
+    add("--seed", metavar="N", default=0, type=whole(0), help="seed of the random draws; default: 0")
+    add(
+        "--workers",
+        metavar="N",
+        type=whole(1, MOST_WORKERS),
+        help="runs at a time, each in its own process; default: one per core",
+    )
+    add("--out", metavar="DIR", default=OUT, type=Path, help=f"the directory for the results; default: {OUT}")
+    return p
+
+
+def _scale(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= MOST_SCALE:
+        range_ = f"up to {MOST_SCALE:g}, 1 being the paper's size"
+        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected a number above 0 and {range_}")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    for name in arguments.experiments:
+        if name not in EXPERIMENTS:
+            raise unknown("experiment", name, EXPERIMENTS)
+    if arguments.full and arguments.scale is not None:
+        raise UsageError("reproduce: --full is --scale 1; give one of them")
+    out: Path = arguments.out
+    refuse_no_directory(out, "the results")
+    names = list(dict.fromkeys(arguments.experiments)) or list(EXPERIMENTS)
+    settings = [Setting(name, _scale_of(name, arguments), arguments.seed) for name in names]
+    plans = [EXPERIMENTS[each.id].plan(each.scale, each.seed) for each in settings]
+    out.mkdir(parents=True, exist_ok=True)
+    _clear_away_halves(out)
+    done: list[tuple[Setting, Findings]] = []
+    with Ticker() as ticker:
+
+        def news(number: int, of: int) -> None:
+            ticker.doing = f"{names[min(len(done), len(names) - 1)]}: {number} of {of} runs"
+
+        results = run_all(plans, arguments.workers or cores(), news)
+        for setting, plan, measured in zip(settings, plans, results, strict=True):
+            experiment = EXPERIMENTS[setting.id]
+            findings = experiment.conclude(measured)
+            with interrupts.noted() as came:  # an experiment that is finished is written and reported
+                done.append((setting, findings))
+                try:
+                    write(out, setting, experiment, plan, findings)
+                    write_text(out / INDEX, _index(done))
+                except OSError as error:  # the figures are printed all the same
+                    note(out / setting.id, error)
+                ticker.say("\n".join(_summary(setting, findings, out / setting.id)))
+            if came():
+                raise interrupts.Interrupted
+    return 0
+
+
+def _clear_away_halves(out: Path) -> None:
+    """Removes what a run that was killed left half-written."""
+    for name in EXPERIMENTS:
+        for left in out.glob(f".{name}.*.*"):
+            if left.suffix in (".part", ".old") and left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _scale_of(name: str, arguments: argparse.Namespace) -> float:
+    if arguments.full:
+        return 1.0
+    return EXPERIMENTS[name].scale if arguments.scale is None else float(arguments.scale)
+
+
+def _index(done: list[tuple[Setting, Findings]]) -> str:
+    lines = ["# Figures of the papers, and ours\n"]
+    for setting, findings in done:
+        figure = EXPERIMENTS[setting.id].figure
+        lines.append(f"## [{setting.id}]({setting.id}/{REPORT}): {figure}\n")
+        lines.append(f"{EXPERIMENTS[setting.id].about} Scale {setting.scale:g}, seed {setting.seed}.\n")
+        lines += [*markdown(findings.rows), ""]
+    return "\n".join(lines)
+
+
+def _summary(setting: Setting, findings: Findings, folder: Path) -> list[str]:
+    """Rows for which the paper has a figure."""
+    rows = [
+        [row.quantity, row.algorithm, row.paper.text, f"{shown(row.ours)} {row.unit}".strip(), shown(row.ratio)]
+        for row in findings.rows
+        if row.paper is not None
+    ]
+    head = ["", "algorithm", "paper", "ours", "ours / paper"]
+    figure = EXPERIMENTS[setting.id].figure
+    return [
+        f"{setting.id} ({figure}), scale {setting.scale:g}, seed {setting.seed}: {folder / REPORT}",
+        "",
+        *table(head, rows, "wlrrr"),
+        "",
+    ]

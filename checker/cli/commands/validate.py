@@ -1,0 +1,219 @@
+"""`routeproof validate`: judges whether a recorded run is one that the protocol allows."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routeproof.checker.cli.arguments import Parser, one_of
+from routeproof.checker.counterexamples.show.shown import clean
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
+from routeproof.checker.system.partial import ended, gathered
+from routeproof.checker.system.printable import count, json_text
+from routeproof.checker.system.terminal import WIDTH, Ticker, paint, say, wrapped
+from routeproof.spec.rules import RULES
+
+if TYPE_CHECKING:
+    from routeproof.checker.validate import Rejection, Report
+    from routeproof.checker.validate.setting import Setting
+    from routeproof.traces import BadLine
+
+DESCRIPTION = """\
+Judge whether recorded runs are runs that the protocol allows. A run may come from any broker in
+any language. validate replays every step of every broker through the model, compares the messages
+received on each link with the messages sent on it, and compares the deliveries to clients with
+the deliveries they were owed. Memory stays flat however long a trace is. --engine spark judges
+the parts of a trace in parallel. docs/explanation/validation.md explains the checks and the
+report."""
+EXAMPLES = """\
+  routeproof validate run.jsonl                      the same messages in the same order
+  routeproof validate run.jsonl --level equivalent   the same set per step, additions first
+  routeproof validate run.jsonl --level observable   only what clients can see
+  routeproof validate *.jsonl --json report.json
+  routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
+
+ENGINES = ("local", "spark")
+
+PRINTED = 20
+"""Number of rejections that are printed. The first one usually shows the cause."""
+
+
+def parser() -> Parser:
+    p = Parser("validate", DESCRIPTION, EXAMPLES)
+    p.add_argument(
+        "traces",
+        metavar="TRACE",
+        type=Path,
+        nargs="+",
+        help="a trace in the format of docs/reference/trace-format.md; - is standard input",
+    )
+    p.add_argument("--level", metavar="L", default="exact", help="exact (default), equivalent or observable")
+    p.add_argument("--protocol", metavar="P", help="judge by protocol P instead of the protocol that the header names")
+    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
+    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
+    p.add_argument(
+        "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
+    )
+    p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
+    metrics = "recompute the run's metrics and delays into DIR; several traces: into DIR/1, DIR/2, ..."
+    p.add_argument("--metrics", metavar="DIR", type=Path, help=metrics)
+    return p
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.validate import LEVELS
+    from routeproof.traces.source import called, stored
+
+    if arguments.level not in LEVELS:
+        raise unknown("level", arguments.level, LEVELS)
+    if arguments.master is not None and arguments.engine != "spark":
+        raise UsageError("validate: --master names a Spark cluster; give --engine spark as well")
+    if arguments.json is not None:
+        refuse_unwritable(arguments.json)
+    if arguments.metrics is not None:
+        refuse_no_directory(arguments.metrics, "the metrics")
+    _refuse_streams(arguments)
+    with ExitStack() as stack:
+        settings = _settings([stack.enter_context(stored(path)) for path in arguments.traces], arguments)
+        ticker = stack.enter_context(Ticker())
+        reports, error = gathered(_reports(settings, arguments, ticker))
+    with interrupts.noted():  # a verdict that is there is reported
+        _report(reports, [called(path) for path, _ in settings[len(reports) :]], arguments)
+        verdicts = {report.verdict for report in reports}
+        code = 3 if "unknown" in verdicts else 0
+        if error is not None:
+            code = ended(error)
+    return 1 if "rejected" in verdicts else code
+
+
+def _refuse_streams(arguments: argparse.Namespace) -> None:
+    """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
+    from routeproof.traces.source import STDIN, is_stream
+
+    if [str(path) for path in arguments.traces].count(STDIN) > 1:
+        raise UsageError("validate: - is given twice; standard input can be read once")
+    if arguments.master is not None and any(is_stream(path) for path in arguments.traces):
+        raise UsageError("validate: a cluster cannot read standard input or a pipe; write it to a file first")
+
+
+def _settings(paths: list[Path], arguments: argparse.Namespace) -> list[tuple[Path, Setting]]:
+    from routeproof.checker.validate import setting_of
+
+    settings = [(path, setting_of(path, arguments.level, arguments.protocol)) for path in paths]
+    return settings if arguments.metrics is None else _measured(settings, arguments.metrics)
+
+
+def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[Report]:
+    from routeproof.checker.validate import validate_each
+    from routeproof.traces.source import called
+
+    names = [called(path) for path, _ in settings]
+    ticker.doing = f"[1/{len(names)}] {names[0]}"
+    for number, report in enumerate(validate_each(settings, arguments.engine, arguments.master), 1):
+        yield report
+        if number < len(names):
+            ticker.doing = f"[{number + 1}/{len(names)}] {names[number]}"
+
+
+def _report(reports: list[Report], left: list[str], arguments: argparse.Namespace) -> None:
+    """Prints and writes the reports; `left` are the traces that were not judged, since something ended it early."""
+    if arguments.json != STDOUT:
+        say("\n\n".join(render(report) for report in reports))
+        if left:
+            say(f"\nnot judged: {clean(', '.join(left))}")
+        if arguments.metrics is not None:
+            say(f"\nmetrics: {clean(str(arguments.metrics))}")
+    if arguments.json is not None:
+        content = {"reports": [as_json(r) for r in reports], "left": left}
+        write_report(arguments.json, json_text(content))
+
+
+def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[Path, Setting]]:
+    from routeproof.checker.validate.metrics.meter import measured
+
+    if len(settings) == 1:
+        return [(path, measured(path, setting, target)) for path, setting in settings]
+    return [(path, measured(path, setting, target / str(number))) for number, (path, setting) in enumerate(settings, 1)]
+
+
+def render(report: Report) -> str:
+    """Returns the report as text. Everything that comes from the trace is made printable."""
+    colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
+    head = f"{clean(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
+    lines = [head, f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s"]
+    lines.append(f"  {report.extent.judged}")
+    for number, rejection in enumerate(report.rejections[:PRINTED]):
+        lines += [
+            "",
+            f"  {'also' if number else 'first rejection'}: {_place(rejection)}: {_rule(rejection)}",
+            *wrapped([("    wanted", clean(rejection.wanted)), ("    seen", clean(rejection.seen))]),
+            f"    after {count(rejection.accepted, 'accepted event')} of this broker",
+        ]
+    if len(report.rejections) > PRINTED:
+        lines += ["", f"  and {len(report.rejections) - PRINTED:,} more; --json has all"]
+    if report.doubtful:
+        lines += ["", f"  doubtful, because a line that could not be read may explain it: {_place(report.doubtful[0])}"]
+    lines += [f"  not judged: {clean(each)}" for each in report.unjudged]
+    lines += [f"  {clean(remark)}" for remark in report.remarks]
+    if report.bad_lines:
+        lines.append(
+            f"  {count(report.bad_lines, 'line')} could not be read; the verdict cannot be better than unknown:"
+        )
+        lines += [f"    {_line(bad)}{clean(bad.reason)[:WIDTH]}" for bad in report.bad]
+    return "\n".join(lines)
+
+
+def _but(report: Report) -> str:
+    """Returns the restriction of an acceptance, for its first line."""
+    if report.verdict == "accepted" and not report.extent.owed:
+        return "; no delivery was judged as owed to a client"
+    return ""
+
+
+def _line(bad: BadLine) -> str:
+    return f"line {bad.number}: " if bad.number else ""
+
+
+def _rule(rejection: Rejection) -> str:
+    """Returns the rule that was broken, with its title."""
+    rule = RULES.get(rejection.rule)
+    return rejection.rule if rule is None else f"{rule.id}, {rule.title}"
+
+
+def _place(rejection: Rejection) -> str:
+    return f"run {clean(rejection.run)}, broker {clean(rejection.broker)}, seq {rejection.seq}"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "trace": report.trace,
+        "verdict": report.verdict,
+        "level": report.level,
+        "events": report.events,
+        "brokers": report.brokers,
+        "rejections": [_row(r) for r in report.rejections],
+        "doubtful": [_row(r) for r in report.doubtful],
+        "unjudged": list(report.unjudged),
+        "remarks": report.remarks,
+        "judged": report.extent.as_json(),
+        "bad_lines": report.bad_lines,
+        "bad": [{"line": b.number, "reason": b.reason} for b in report.bad],
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _row(r: Rejection) -> dict[str, Any]:
+    return {
+        "run": r.run,
+        "broker": r.broker,
+        "seq": r.seq,
+        "rule": r.rule,
+        "wanted": r.wanted,
+        "seen": r.seen,
+        "accepted": r.accepted,
+    }

@@ -1,0 +1,1 @@
+"""Counterexamples: recorded, replayed, shrunk, shown."""

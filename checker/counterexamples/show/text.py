@@ -1,0 +1,272 @@
+"""A trace as text for a terminal of a hundred columns.
+
+A counterexample: the instance, then each step with the rules that fired, what was sent and delivered, what changed in
+the broker's tables and in the ghosts, and in the end what is wrong. Any other trace: its events, line by line.
+
+Drawing an overlay with characters: a line as a line, any other tree as a tree.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from routeproof.checker.counterexamples.record import link_fault
+from routeproof.checker.counterexamples.replay import Replay
+from routeproof.checker.counterexamples.show.changes import ghost_changes, table_changes
+from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate
+from routeproof.checker.system.printable import count
+from routeproof.checker.wings import wing_of
+from routeproof.model.messages import client_of, describe
+from routeproof.model.mutants import MUTANTS
+from routeproof.model.overlay import LOCAL
+from routeproof.model.world import State, Step, World
+from routeproof.traces import BadLine, Event, Header, TraceMessage
+from routeproof.traces import describe as describe_in_trace
+
+DRAWN = 64
+"""Brokers; more of them are counted and not drawn."""
+
+Neighbours = dict[str, list[str]]
+
+
+def draw(links: Sequence[tuple[str, str]]) -> list[str]:
+    """Lines of text. What is no tree, which a foreign trace may say, is listed link by link."""
+    near: Neighbours = {}
+    for u, v in links:
+        near.setdefault(u, []).append(v)
+        near.setdefault(v, []).append(u)
+    if not near:
+        return ["a single broker"]
+    if len(near) > DRAWN:
+        return [f"{count(len(near), 'broker')}, {count(len(links), 'link')}"]
+    # A broker where the most links meet is the root; of a line, an end.
+    degree = max(len(ends) for ends in near.values())
+    root = next(b for b in near if len(near[b]) == (degree if degree > 2 else 1 if 1 in map(len, near.values()) else 2))
+    if len(links) != len(near) - 1 or len(list(_reached(near, root))) != len(near):
+        return [", ".join(f"{u} -- {v}" for u, v in links)]
+    return list(_tree(near, "", root, "", ""))
+
+
+def _reached(near: Neighbours, root: str) -> Iterator[str]:
+    seen, waiting = {root}, [root]
+    while waiting:
+        here = waiting.pop()
+        yield here
+        waiting += [b for b in near[here] if b not in seen]
+        seen.update(near[here])
+
+
+def _tree(near: Neighbours, parent: str, broker: str, first: str, rest: str) -> Iterator[str]:
+    """A chain of brokers on one line, then a branch each for what forks at its end."""
+    chain = [broker]
+    children = [b for b in near[broker] if b != parent]
+    while len(children) == 1:
+        parent, broker = broker, children[0]
+        chain.append(broker)
+        children = [b for b in near[broker] if b != parent]
+    yield first + " -- ".join(chain)
+    indent = rest + " " * (sum(len(b) + 4 for b in chain[:-1]))
+    for child in children:
+        last = child == children[-1]
+        yield from _tree(
+            near, broker, child, indent + ("`-- " if last else "+-- "), indent + ("    " if last else "|   ")
+        )
+
+
+WIDTH = 100
+
+Row = tuple[str, str]
+"""Who, and what."""
+
+
+def text(shown: Shown) -> str:
+    body = _counterexample(shown.replay) if shown.replay is not None else _events(shown)
+    lines = [shown.title, "", *body]
+    if shown.trace.bad:
+        lines = [*lines, "", *_unreadable(shown.trace.bad)]
+    return "\n".join(clean(line).rstrip() for line in lines) + "\n"
+
+
+def table(rows: Iterable[Row], indent: int = 2) -> Iterator[str]:
+    """Two columns; what is too long for the second goes on under itself."""
+    rows = [(clean(who), clean(what)) for who, what in rows]
+    column = indent + 2 + max((len(who) for who, _ in rows), default=0)
+    for who, what in rows:
+        first, *more = _wrapped(what, WIDTH - column) or [""]
+        yield f"{' ' * indent}{who:<{column - indent}}{first}"
+        yield from (" " * column + line for line in more)
+
+
+def _wrapped(what: str, width: int) -> list[str]:
+    if len(what) <= width:
+        return [what]  # as it is: a drawing has spaces that mean something
+    return textwrap.wrap(what, max(width, 20), break_on_hyphens=False)
+
+
+# -- a counterexample --------------------------------------------------------------------------------------------------
+
+
+def _counterexample(replay: Replay) -> list[str]:
+    """The instance, the steps and the end."""
+    return [*table(_instance(replay.counterexample.world)), "", *_steps(replay), "", *_end(replay)]
+
+
+def _instance(world: World) -> Iterator[Row]:
+    instance = world.instance
+    if instance.about:
+        yield "about", instance.about
+    yield from _labelled("overlay", draw([(world.name(u), world.name(v)) for u, v in instance.overlay.edges]))
+    for broker in instance.overlay.brokers:
+        yield from _labelled(world.name(broker), list(_clients(world, broker)))
+    if instance.faults.any:
+        kinds = ("loss", "duplicate", "reorder", "crash")
+        yield "faults", ", ".join(f"{n} {kind}" for kind in kinds if (n := getattr(instance.faults, kind)))
+    yield "policy", world.policy
+    yield from wing_of(world).about(world)
+    if world.mutant is not None:
+        mutant = MUTANTS[world.mutant]
+        yield "mutant", f"{mutant.id}, which breaks {mutant.rule}: {mutant.about}"
+
+
+def _labelled(label: str, lines: Sequence[str]) -> Iterator[Row]:
+    for i, line in enumerate(lines):
+        yield "" if i else label, line
+
+
+def _clients(world: World, broker: int) -> Iterator[str]:
+    instance = world.instance
+    for a in instance.advertisers:
+        if a.at == broker:
+            may = ", may unadvertise" if a.unadvertises else ""
+            yield f"{a.advertisement.id} advertises {a.advertisement.filter}{may}"
+            mine = [p for p in instance.publications if p.of == a.advertisement.id]
+            yield from (f"{p.id} publishes {p.event} under {p.of}" for p in mine)
+    for s in instance.subscribers:
+        if s.at == broker:
+            may = ", may unsubscribe" if s.unsubscribes else ""
+            yield f"{s.subscription.id} subscribes to {s.subscription.filter}{may}{wing_of(world).client(world, s)}"
+
+
+# -- its steps ---------------------------------------------------------------------------------------------------------
+
+
+def _steps(replay: Replay) -> Iterator[str]:
+    world = replay.counterexample.world
+    before, told = world.initial(), set[str]()
+    # `_end` tells this one, unless the counterexample is false.
+    known = None if replay.difference is not None else (replay.counterexample.property, len(replay.steps))
+    blocks: list[tuple[str, list[Row], str]] = []
+    for number, step in enumerate(replay.steps, start=1):
+        rows = [*_happens(world, step), *table_changes(world, step, before), *ghost_changes(world, step, before)]
+        for p, why in replay.violations[number]:
+            if p.id not in told and (p, number) != known:  # shown where it begins, since it mostly lasts
+                rows.append((f"! {p.id}", why))
+                told.add(p.id)
+        blocks.append((f"{number:>3}  {step.action.label}", rows, " ".join(sorted(step.outcome.rules, key=_by_number))))
+        before = step.state
+    yield from _aligned(blocks)
+
+
+def _happens(world: World, step: Step) -> Iterator[Row]:
+    """Rows of a step: the message that is taken, then those that are sent and delivered."""
+    action, me = step.action, world.name(step.action.node)
+    near, far = world.links[action.link] if action.link >= 0 else (LOCAL, LOCAL)
+    if action.kind == "operation":
+        yield f"{me} <- {client_of(step.message)}", describe(step.message)
+    elif action.kind == "deliver":
+        yield f"{me} <- {world.name(near)}", describe(step.message)
+    elif action.kind == "crash":
+        yield me, "crashes, and begins again with empty tables"
+    else:
+        yield f"{world.name(near)} -- {world.name(far)}", link_fault(step)
+    for receiver, message in step.outcome.sends:
+        if receiver == LOCAL:
+            yield f"{me} => {client_of(message)}", describe(message)
+        else:
+            yield f"{me} -> {world.name(receiver)}", describe(message)
+
+
+def _aligned(blocks: list[tuple[str, list[Row], str]]) -> Iterator[str]:
+    """Three columns: the step's number and action, who, what; the rules at the right end of a step's first line."""
+    left = max((len(action) for action, _, _ in blocks), default=0) + 3
+    middle = max((len(who) for _, rows, _ in blocks for who, _ in rows if not who.startswith("!")), default=0) + 2
+    for action, rows, rules in blocks:
+        for i, (who, what) in enumerate(rows):
+            room = WIDTH - left - max(middle, len(who) + 2)
+            first, *more = _wrapped(what, room)
+            line = f"{action if i == 0 else '':<{left}}{who:<{middle - 2}}  {first}"
+            if i == 0 and rules:
+                line = f"{line}  {rules:>{max(0, WIDTH - 2 - len(line))}}"
+            yield line
+            yield from (" " * (WIDTH - room) + each for each in more)
+
+
+def _by_number(rule: str) -> tuple[str, int]:
+    name, _, number = rule.partition("-")
+    return name, int(number) if number.isdigit() else 0
+
+
+def _end(replay: Replay) -> Iterator[str]:
+    """Lines about the last state: the violation, the messages in queues, and, if it does not reproduce, the recorded
+    claim.
+    """
+    case = replay.counterexample
+    last = replay.steps[-1].state if replay.steps else case.world.initial()
+    rows: list[Row] = []
+    if replay.difference is not None:
+        rows += [("claimed", f"{fate(case)}: {case.why}" if case.why else fate(case))] if case.property else []
+        rows.append(("not reproduced", str(replay.difference)))
+    elif case.property is not None:
+        rows.append((fate(case), ending(replay)))
+    rows += [("in queues", line) for line in _queues(case.world, last)]
+    return table(rows)
+
+
+def _queues(world: World, state: State) -> Iterator[str]:
+    for (near, far), queue in zip(world.links, state.queues, strict=True):
+        if queue:
+            yield f"{world.name(near)} -> {world.name(far)}: {', '.join(describe(m) for m in queue)}"
+
+
+# -- any other trace ---------------------------------------------------------------------------------------------------
+
+
+def _events(shown: Shown) -> list[str]:
+    header, events = shown.trace.header, shown.trace.events
+    return [*table(_header(header)), "", *_columns(events)]
+
+
+def _header(header: Header) -> Iterator[Row]:
+    yield "protocol", " ".join(part for part in (header.protocol, header.policy) if part)
+    yield from _labelled("overlay", draw(header.overlay))
+    yield "dialect", header.dialect
+    if header.observes:
+        yield "observes", ", ".join(header.observes)
+
+
+def _columns(events: Sequence[Event]) -> Iterator[str]:
+    rows = [(clean(e.broker), str(e.seq), e.event, clean(e.peer), clean(_about(e))) for e in events]
+    widths = [min(24, max((len(row[i]) for row in rows), default=0)) for i in range(4)]
+    left = 2 + sum(widths) + 2 * len(widths)
+    for broker, seq, event, peer, about in rows:
+        first, *more = _wrapped(about, WIDTH - left)
+        columns = (f"{broker:<{widths[0]}}", f"{seq:>{widths[1]}}", f"{event:<{widths[2]}}", f"{peer:<{widths[3]}}")
+        yield f"  {'  '.join(columns)}  {first}"
+        yield from (" " * left + line for line in more)
+
+
+def _about(event: Event) -> str:
+    return event.text if event.message is None else " ".join(_message(event.message))
+
+
+def _message(message: TraceMessage) -> Iterator[str]:
+    yield describe_in_trace(message)
+    yield from (str(item.filter) for item in message.items if item.filter is not None)
+    if message.event is not None:
+        yield f"event {message.event}"
+
+
+def _unreadable(bad: Sequence[BadLine]) -> Iterator[str]:
+    yield f"{count(len(bad), 'line')} could not be read:"
+    yield from table((f"line {line.number}" if line.number else "rows", line.reason) for line in bad)

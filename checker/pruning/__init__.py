@@ -1,0 +1,1 @@
+"""Checks, arguments and comparisons that only the pruning protocol has."""

@@ -1,0 +1,42 @@
+"""How brokers of pruning are judged."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from routeproof.checker.pruning.validate.messages import SIGNALS, PruningMeaning, pruning_in_trace
+from routeproof.checker.pruning.validate.model import JudgingPruning
+from routeproof.checker.pruning.validate.replay import PruningModel
+from routeproof.checker.pruning.validate.similarity import SIMILARITY
+from routeproof.checker.pruning.validate.tables import tables_of
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate.judging import Judging
+from routeproof.checker.validate.setting import Setting
+from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.readings import read_readings
+from routeproof.model.reading import InstanceError, Place
+from routeproof.traces import Header
+from routeproof.traces.messages import SHORT
+
+
+def _with_readings(setting: Setting, header: Header) -> Setting:
+    """The readings that the header gives or, of a counterexample, its instance."""
+    instance = header.more.get("instance")
+    given = header.more.get("pruning", instance.get("pruning", {}) if isinstance(instance, dict) else {})
+    try:
+        readings = read_readings(Place("the header", "pruning", given), (header.policy,))
+    except InstanceError as error:
+        raise UsageError(str(error)) from None
+    parameters = evolve(PruningParameters.of(header.policy), **dict(readings))
+    return evolve(setting, protocol=JudgingPruning(setting.overlay, header.policy, parameters))
+
+
+JUDGING = Judging(
+    PruningModel,
+    _with_readings,
+    PruningMeaning,
+    pruning_in_trace,
+    tables_of,
+    frozenset((*SHORT, *SIGNALS)),
+    stages=SIMILARITY,
+)

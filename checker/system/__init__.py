@@ -1,0 +1,1 @@
+"""The checker on the machine that it runs on: terminal, files, processes, signals, memory."""

@@ -1,0 +1,1 @@
+"""One broker's events, judged against the protocol's model."""

@@ -1,0 +1,247 @@
+"""Publications by columns: `stretches` finds, in rows of Parquet, those that need not be looked at one by one.
+
+Nearly all events of a trace are a publication that is received, sent on and delivered, over and over. A `Stretch` is
+many such steps of one broker, one after the other, in columns. Anything else, and anything odd, is left to be read
+event by event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import Factory, frozen
+
+from routeproof.traces.fields import NAME_LENGTH
+from routeproof.traces.parquet_reader import Rows
+
+Column: TypeAlias = Any
+"""A numpy array, a row each."""
+
+KINDS = ("receive", "client", "send", "deliver")
+"""Kinds of events. A step begins with one of the first two."""
+RECEIVE, CLIENT, SEND, DELIVER = range(len(KINDS))
+
+WORDS = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "attributes")
+NUMBERS = ("seq", "time", "number", "issued", "done", "line")
+NOTHING = ("filter", "items", "distance", "count", "cuts", "tables", "text", "unreadable")
+"""Columns that none of these rows has."""
+
+WORTH = 64
+"""Rows. Fewer are as soon looked at one by one."""
+
+LARGEST = 1 << 62
+
+
+class _Odd(Exception):
+    """Columns that are not what they should be."""
+
+
+@frozen
+class Words:
+    """Strings, by number; -1 is none. `known` is an Arrow array of them."""
+
+    numbers: Column
+    known: Any
+    _texts: list[list[str]] = Factory(list)
+    """The strings as a list, once it was asked for; shared by all parts."""
+
+    def part(self, begin: int, end: int) -> Words:
+        return Words(self.numbers[begin:end], self.known, self._texts)
+
+    def all_of_them(self) -> list[str]:
+        if not self._texts:
+            self._texts.append([] if self.known is None else list(self.known.to_pylist()))
+        return self._texts[0]
+
+    def looked_up(self, rows: Column, values: Callable[[str], int | None], nothing: int) -> Column:
+        """A number for the string of each of some rows; `nothing` for a string that has none."""
+        used, which = np.unique(self.numbers[rows], return_inverse=True)
+        texts = self.all_of_them()
+        found = (values(texts[n]) if n >= 0 else None for n in used.tolist())
+        return np.array([nothing if each is None else each for each in found], np.int64)[which]
+
+    def at(self, rows: Column) -> list[str]:
+        """Texts of some rows; empty where there is none."""
+        if self.known is None:
+            return [""] * len(rows)
+        found = self.known.take(_array(self.numbers[rows], self.numbers[rows] < 0)).to_pylist()
+        return [each or "" for each in found]
+
+    def bytes_at(self, rows: Column) -> list[bytes]:
+        """Texts of some rows, as they stand in the file."""
+        if self.known is None:
+            return [b""] * len(rows)
+        import pyarrow as pa
+
+        found = (
+            self.known.take(_array(self.numbers[rows], self.numbers[rows] < 0)).fill_null("").cast(pa.large_binary())
+        )
+        return list(found.to_pylist())
+
+
+def _array(numbers: Column, missing: Column) -> Any:
+    import pyarrow as pa
+
+    return pa.array(numbers, pa.int64(), mask=missing)
+
+
+@frozen
+class Stretch:
+    """Whole steps: rows from `begin` on, up to `end`, with which the next step begins. That row is in the columns."""
+
+    run: str
+    broker: str
+    begin: int
+    end: int
+    kind: Column
+    seq: Column
+    time: Column
+    issued: Column
+    line: Column
+    peer: Words
+    to: Words
+    message: Column
+    """A number for each different publication."""
+    id: Words
+    of: Words
+    attributes: Words
+    number: Column
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def written(self, rows: Column) -> list[tuple[str, str, bytes | int]]:
+        """The publications of some rows: id, advertisement and event."""
+        events: list[bytes | int] = [*self.attributes.bytes_at(rows)]
+        for at, number in enumerate(self.number[rows].tolist()):
+            if number >= 0:
+                events[at] = number
+        return list(zip(self.id.at(rows), self.of.at(rows), events, strict=True))
+
+
+def stretches(rows: Rows) -> list[Stretch]:
+    """Sorted, and pairwise disjoint."""
+    import pyarrow as pa
+
+    try:
+        return _Columns(rows).stretches()
+    except (_Odd, pa.ArrowException):
+        return []
+
+
+class _Columns:
+    """Columns of some rows."""
+
+    def __init__(self, rows: Rows) -> None:
+        batch = rows.batch
+        self._size = len(rows)
+        self._arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+        self._words = {name: self._words_of(name) for name in WORDS}
+        self._numbers = {name: self._numbers_of(name) for name in NUMBERS}
+        lines, places = self._numbers["line"], np.arange(rows.first, rows.first + self._size)
+        self._numbers["line"] = np.where(lines > 0, lines, places)
+
+    def stretches(self) -> list[Stretch]:
+        kinds = np.array(
+            [KINDS.index(each) if each in KINDS else -1 for each in self._words["event"].all_of_them()] + [-1]
+        )
+        kind = kinds[self._words["event"].numbers]
+        usual, message = self._usual(kind), self._messages()
+        new = np.ones(self._size, np.bool_)
+        new[1:] = usual[1:] != usual[:-1]
+        for name in ("run", "broker"):
+            numbers = self._words[name].numbers
+            new[1:] |= numbers[1:] != numbers[:-1]
+        (begins,) = np.nonzero(new)
+        found = []
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), self._size], strict=True):
+            (steps,) = np.nonzero(kind[begin:end] <= CLIENT)
+            if usual[begin] and len(steps) and steps[-1] - steps[0] >= WORTH:
+                found.append(self._stretch(begin + int(steps[0]), begin + int(steps[-1]), kind, message))
+        return found
+
+    def _stretch(self, begin: int, end: int, kind: Column, message: Column) -> Stretch:
+        words = {name: self._words[name].part(begin, end + 1) for name in WORDS}
+        numbers = {name: self._numbers[name][begin : end + 1] for name in NUMBERS}
+        return Stretch(
+            run=words["run"].at([0])[0],
+            broker=words["broker"].at([0])[0],
+            begin=begin,
+            end=end,
+            kind=kind[begin : end + 1],
+            message=message[begin : end + 1],
+            **{name: numbers[name] for name in ("seq", "time", "issued", "line", "number")},
+            **{name: words[name] for name in ("peer", "to", "id", "of", "attributes")},
+        )
+
+    def _usual(self, kind: Column) -> Column:
+        """Rows that are whole, and about a publication that says its event."""
+        import pyarrow.compute as pc
+
+        words, numbers = self._words, self._numbers
+        publish = -2 if words["kind"].known is None else pc.index(words["kind"].known, "publish").as_py()
+        usual = (kind >= 0) & (words["kind"].numbers == publish) & (numbers["seq"] >= 0)
+        for name in ("broker", "peer", "id"):
+            usual &= words[name].numbers >= 0
+        usual &= (words["attributes"].numbers >= 0) != (numbers["number"] >= 0)
+        usual &= (kind != DELIVER) | (words["to"].numbers >= 0)
+        for name in NOTHING:
+            array = self._arrays.get(name)
+            if array is not None and array.null_count < self._size:
+                usual &= array.is_null().to_numpy(zero_copy_only=False)
+        return usual
+
+    def _messages(self) -> Column:
+        parts = [(self._words[name].numbers, self._words[name].known) for name in ("id", "of", "attributes")]
+        sized = [(numbers, 0 if known is None else len(known)) for numbers, known in parts]
+        number = self._numbers["number"]
+        if number.max(initial=-1) >= 0:
+            different, number = np.unique(number, return_inverse=True)
+            sized.append((number, len(different)))
+        message, size = np.zeros(self._size, np.int64), 1
+        for numbers, most in sized:
+            size *= most + 1
+            if size > LARGEST:
+                raise _Odd
+            message = message * (most + 1) + (numbers + 1)
+        return message
+
+    def _words_of(self, name: str) -> Words:
+        """All that are known to the column must be names."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        array = self._arrays.get(name)
+        if array is None or array.null_count == self._size:
+            return Words(np.full(self._size, -1), None)
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        known = array.dictionary
+        if not (pa.types.is_string(known.type) or pa.types.is_large_string(known.type)) or known.null_count:
+            raise _Odd
+        if name != "attributes":
+            lengths = pc.min_max(pc.utf8_length(known)).as_py()
+            if not 0 < lengths["min"] <= lengths["max"] <= NAME_LENGTH:
+                raise _Odd
+        return Words(_filled(array.indices), known)
+
+    def _numbers_of(self, name: str) -> Column:
+        """From 0 on; -1 is none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        array = self._arrays.get(name)
+        if array is None or array.null_count == self._size:
+            return np.full(self._size, -1)
+        if not pa.types.is_integer(array.type) or pc.min(array).as_py() < 0:
+            raise _Odd
+        return _filled(array)
+
+
+def _filled(array: Any) -> Column:
+    import pyarrow as pa
+
+    array = array.cast(pa.int64())
+    return (array.fill_null(-1) if array.null_count else array).to_numpy()

@@ -1,0 +1,243 @@
+"""Meanings of messages, found out once: `MessageMeaning`, kept in a `Dictionary`.
+
+A trace repeats the same message at every broker that it passes, twice each. Its canonical form, its digest and the
+model's message for it are therefore remembered by the text that was written: the latest of all, and of publications for
+long what little is needed again (`publications`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+
+from msgspec import UNSET, UnsetType
+from msgspec import Raw as JsonText
+
+from routeproof.checker.validate.broker.canonical import (
+    CanonicalMessage,
+    are_same,
+    canonical_in_trace,
+    canonical_subject,
+)
+from routeproof.checker.validate.broker.canonical import digest as digest_of
+from routeproof.checker.validate.fast import Universe
+from routeproof.checker.validate.fast.bits import numbers_of
+from routeproof.checker.validate.fast.publications import Entry, Publications, Written
+from routeproof.checker.validate.fast.register import Answer
+from routeproof.model.filters import Event, Filter
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publication,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
+from routeproof.traces import Item, TraceError, TraceMessage
+from routeproof.traces.meanings import Meanings
+
+REMEMBERED = 1 << 10
+"""Messages, of some 1,200 bytes each: about so many are on the way at a time."""
+
+Known = Callable[[str], Subscription | Advertisement | None]
+"""Look-up of an id at a broker, as far as the broker knows."""
+
+
+class Unreadable(ValueError):
+    """A message that no broker could handle: its content is missing."""
+
+
+class MessageMeaning:
+    """`digest`: the digest of its content. `is_control`: True if it changes tables. `items`: the entries of such a
+    message.
+    """
+
+    __slots__ = ("_meanings", "digest", "id", "is_control", "items", "kind", "matching", "of", "written")
+
+    def __init__(self, message: TraceMessage, written: bytes | int, digest: int | None = None) -> None:
+        self.kind: str = message.kind
+        self.id: str = message.id
+        self.of: str = message.of
+        self.is_control: bool = message.kind != "publish"
+        self.items: tuple[Item, ...] = message.items if self.is_control else ()
+        self.written = written
+        """Its filter or its event; empty where it has none."""
+        self.digest: int = digest_of(canonical_in_trace(message)) if digest is None else digest
+        self.matching: Answer | None = None
+        """The matches of a publication, computed on first use."""
+        self._meanings = message.meanings
+
+    @property
+    def said(self) -> CanonicalMessage:
+        """The message in words, for comparison; that of a publication is read again."""
+        if self.is_control:
+            return CanonicalMessage(self.kind, canonical_subject(self.kind, self.items))
+        return CanonicalMessage(self.kind, ((self.id, None),), self.event, of=self.of)
+
+    @property
+    def event(self) -> Event | None:
+        """The published event, read again; None if the trace does not have it."""
+        if isinstance(self.written, int):
+            return self.written
+        assert self._meanings is not None, "a message that no reader has made"
+        return self._meanings.attributes(JsonText(self.written)) if self.written else None
+
+    def is_same(self, other: MessageMeaning) -> bool:
+        """Do both say the same?"""
+        return (
+            self is other
+            or self.digest == other.digest
+            or (not self.is_control and are_same(self.digest, other.digest))
+        )
+
+    @property
+    def content(self) -> int:
+        """Stands for what is published; 0 where the message does not say."""
+        return 0 if self.written == b"" else self.digest
+
+
+class Dictionary:
+    """Messages by their text. `matched`: True if the caller will need the matches of publications."""
+
+    def __init__(self, universe: Universe, *, matched: bool = True) -> None:
+        self._universe = universe
+        self._matched = matched
+        self._latest: dict[Hashable, MessageMeaning] = {}
+        self.publications = Publications(universe)
+
+    def of(self, message: TraceMessage) -> MessageMeaning:
+        """`TraceError` where its filter or event cannot be read."""
+        text = message.attributes_text
+        key: Hashable
+        written: bytes | int
+        if text is not UNSET and message.kind == "publish":
+            written = bytes(text)
+            key = message.id, message.of, written
+        else:
+            packed = message.packed
+            items = None if packed is UNSET else tuple((i.id, i.of, _bytes(i.filter_text)) for i in packed)
+            written = _written(message)
+            key = message.kind, message.id, message.of, written, items
+        meant = self._latest.get(key)
+        if meant is None:
+            if len(self._latest) >= REMEMBERED:
+                self._put_away()
+            meant = self._latest[key] = self._found(message, written)
+        return meant
+
+    def entries(self, written: Sequence[Written], meanings: Meanings) -> list[Entry | None]:
+        """Entries of publications; None where an event cannot be read."""
+        found = self.publications.find_all(written)
+        for at, entry in enumerate(found):
+            if entry is None:
+                with suppress(TraceError):
+                    found[at] = self._entry(written[at], meanings)
+        return found
+
+    def _entry(self, written: Written, meanings: Meanings) -> Entry:
+        id, of, event = written
+        message = (
+            TraceMessage("publish", id, of=of, number=event)
+            if isinstance(event, int)
+            else TraceMessage("publish", id, of=of, attributes_text=JsonText(event), meanings=meanings)
+        )
+        said = canonical_in_trace(message)
+        assert said.event is not None, "it is made with one"
+        matching = self._universe.subscriptions.matching_once(said.event)
+        return self.publications.keep(written, digest_of(said), matching)
+
+    def _found(self, message: TraceMessage, written: bytes | int) -> MessageMeaning:
+        if message.kind != "publish" or written == b"":
+            return MessageMeaning(message, written)
+        entry = self.publications.find((message.id, message.of, written))
+        if entry is None:
+            return MessageMeaning(message, written)
+        meant = MessageMeaning(message, written, self.publications.digest(entry))
+        if self._matched:
+            meant.matching = self.publications.answer(entry)
+        return meant
+
+    def _put_away(self) -> None:
+        for meant in self._latest.values():
+            slots = None if meant.is_control or meant.written == b"" else self._slots(meant)
+            if slots is not None:
+                self.publications.keep((meant.id, meant.of, meant.written), meant.digest, slots)
+        self._latest.clear()
+
+    def _slots(self, meant: MessageMeaning) -> Sequence[int] | None:
+        """Slots of the matching subscriptions; None if they are not known at this moment."""
+        matching = meant.matching
+        if not self._matched:
+            return ()
+        if matching is None or matching.moment != self._universe.subscriptions.moment:
+            return None
+        return numbers_of(matching.mask) if matching.few is None else matching.few
+
+
+def _bytes(text: JsonText | UnsetType) -> bytes | None:
+    return None if text is UNSET else bytes(text)
+
+
+def _written(message: TraceMessage) -> bytes | int:
+    if message.kind == "publish":
+        return b"" if message.number is UNSET else message.number
+    return b"" if message.filter_text is UNSET else bytes(message.filter_text)
+
+
+def model_message(meant: MessageMeaning, ranks: dict[str, int], sub: Known, adv: Known) -> Hashable | None:
+    """The control message as the model has it, for a broker that knows what `sub` and `adv` say.
+
+    A withdrawal may carry an id only: it withdraws the entry that the broker knows by that id. None if there is no such
+    entry: no broker needs to handle it (RTE-8).
+    """
+    match meant.kind:
+        case "advertise":
+            a = Advertisement(ranks.get(meant.id, 0), meant.id, _filter(meant, meant.items[0]))
+            _same(a, adv(a.id))
+            return Advertise(a)
+        case "unadvertise":
+            known = adv(_original(meant.items[0]))
+            return Unadvertise(known) if isinstance(known, Advertisement) else None
+        case "subscribe":
+            return Subscribe(_subscription(meant, meant.items[0], ranks, sub))
+        case "unsubscribe":
+            found = sub(_original(meant.items[0]))
+            return Unsubscribe(found) if isinstance(found, Subscription) else None
+        case "subscribe-many":
+            return PackedSubscribe(tuple(_subscription(meant, item, ranks, sub) for item in meant.items))
+        case "unsubscribe-many":
+            every = [sub(_original(item)) for item in meant.items]
+            some = tuple(s for s in every if isinstance(s, Subscription))
+            return PackedUnsubscribe(some) if some else None
+    raise Unreadable(f"a message of the kind '{meant.kind}', which the protocol does not have")
+
+
+def publication(meant: MessageMeaning) -> Publication:
+    """The publication as the model has it."""
+    if meant.event is None:
+        raise Unreadable(f"publication {meant.id} without its event")
+    return Publication(0, meant.id, "", meant.event)
+
+
+def _subscription(meant: MessageMeaning, item: Item, ranks: dict[str, int], sub: Known) -> Subscription:
+    s = Subscription(ranks.get(item.id, 0), item.id, _filter(meant, item))
+    _same(s, sub(s.id))
+    return s
+
+
+def _same(announced: Subscription | Advertisement, known: Subscription | Advertisement | None) -> None:
+    if known is not None and known.filter != announced.filter:
+        raise Unreadable(f"{announced.id} announced with another filter than the one by which the broker knows it")
+
+
+def _filter(meant: MessageMeaning, item: Item) -> Filter:
+    if item.filter is None:
+        raise Unreadable(f"{meant.kind} of {item.id} without a filter")
+    return item.filter
+
+
+def _original(item: Item) -> str:
+    return item.of or item.id

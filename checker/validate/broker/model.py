@@ -1,0 +1,152 @@
+"""One broker of a protocol's model, in step with its trace: `BrokerModel`.
+
+The routing core is replayed on bit sets (`CoreModel`), every other protocol by its own handler (`handler`). The replay
+compares answers; which model gives them is no concern of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model
+from routeproof.checker.validate.broker.comparison import blame, differ
+from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message, publication
+from routeproof.checker.validate.fast import Knowledge, Replica
+from routeproof.checker.validate.fast.replica import publish
+from routeproof.checker.validate.setting import Setting
+from routeproof.model.messages import Deliver, Publish, Subscription
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.protocol import NOTHING_KEPT, Kept
+from routeproof.model.tables import Tables
+from routeproof.traces import TraceTables
+
+Sends = Sequence[tuple[Node, Hashable]]
+Route = tuple[tuple[Node, ...], list[Subscription]]
+"""The neighbours to which a publication goes, and the local subscriptions for which it is delivered."""
+
+
+class Step(NamedTuple):
+    """A step that was accepted. `sender`: the neighbour's name, empty for a client. `before`: how many of the part's
+    events were accepted before it. `sends`: what the trace has as sent, with receiver, seq and line; None where sends
+    are not observed."""
+
+    told: MessageMeaning
+    sender: str
+    seq: int
+    before: int
+    time: int
+    sends: Sequence[tuple[Node, MessageMeaning, int, int]] | None
+
+
+class BrokerModel(ABC):
+    """The model of one broker. A step is one call of `handle`, then of `answer` or, where it suffices, of `route`."""
+
+    @abstractmethod
+    def handle(self, sender: Node, told: MessageMeaning) -> None:
+        """Takes the next message; raises `Unreadable` or `FilterError` where it cannot be handled."""
+
+    @abstractmethod
+    def answer(self) -> Sends:
+        """The messages that the broker sends and delivers in this step, in order."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Begins again, as after a crash."""
+
+    @abstractmethod
+    def known_ids(self) -> set[str]:
+        """Ids of the known subscriptions."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of known subscriptions."""
+
+    @abstractmethod
+    def difference(self, told: TraceTables) -> tuple[str, str] | None:
+        """Where a snapshot differs: what the model has there, what the snapshot has there."""
+
+    @abstractmethod
+    def blame(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None) -> str:
+        """The rule behind a difference between the answer and what was seen in this step."""
+
+    def route(self) -> Route | None:
+        """Where the publication of this step goes; None where it takes `answer` to say so."""
+        return None
+
+    def kept(self) -> Kept:
+        """Messages that the broker holds back after this step: they count as on their way."""
+        return NOTHING_KEPT
+
+    def original(self, told: MessageMeaning, id: str) -> MessageMeaning:
+        """The publication of this id as it was before this step, without a header: what clients are to get of it."""
+        return told
+
+    def canonical(self, message: Hashable) -> CanonicalMessage:
+        """Canonical form of a message of the model."""
+        return canonical_in_model(message)
+
+    def counterpart(self, of: CanonicalMessage, among: Sequence[CanonicalMessage]) -> CanonicalMessage | None:
+        """A message of another content about the same, with which `of` is compared in words."""
+        return None
+
+
+class CoreModel(BrokerModel):
+    """The routing core on bit sets."""
+
+    def __init__(self, setting: Setting, replica: Replica, broker: str, tables: Tables | None) -> None:
+        self._replica = replica
+        self._ranks, self._policy, self._name_of = setting.ranks, setting.policy, setting.name_of
+        self.knowledge: Knowledge = replica.knowledge(setting.node.get(broker, LOCAL), tables or Tables())
+        self._wanted: Sends = ()
+        self._told: MessageMeaning
+        self._sender = LOCAL
+
+    def handle(self, sender: Node, told: MessageMeaning) -> None:
+        if told.is_control:
+            known = self.knowledge
+            message = model_message(told, self._ranks, known.sub_named, known.adv_named)
+            self._wanted = () if message is None else self._replica.handle(known, sender, message)
+        elif told.written == b"":
+            raise Unreadable(f"publication {told.id} without its event")
+        self._told, self._sender = told, sender
+
+    def route(self) -> Route | None:
+        """RTE-5"""
+        told = self._told
+        if told.is_control:
+            return None
+        universe = self._replica.universe
+        if told.matching is None or told.matching.moment != universe.subscriptions.moment:
+            event = told.event
+            assert event is not None, "asked when it was handled"
+            told.matching = universe.matching(event)
+        return publish(self.knowledge, self._sender, told.matching)
+
+    def answer(self) -> Sends:
+        if self._told.is_control or (route := self.route()) is None:
+            return self._wanted
+        p, (hops, local) = publication(self._told), route
+        return [*((hop, Publish(p)) for hop in hops), *((LOCAL, Deliver(p, s)) for s in local)]
+
+    def restart(self) -> None:
+        self.knowledge = self._replica.knowledge(self.knowledge.node, Tables())
+
+    def known_ids(self) -> set[str]:
+        return {self.knowledge.universe.subscription(slot).id for slot in self.knowledge.subs}
+
+    @property
+    def size(self) -> int:
+        return len(self.knowledge.subs)
+
+    def difference(self, told: TraceTables) -> tuple[str, str] | None:
+        return differ(self.knowledge.tables(), told, self._name_of)
+
+    def blame(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None) -> str:
+        return blame(self._told.kind, self.knowledge.tables(), self._policy, missing, extra)
+
+
+Models = Callable[[Setting, Replica, str, Tables | None], BrokerModel]
+"""(setting, replica, broker, tables to begin with) -> the broker's model."""

@@ -1,0 +1,409 @@
+"""A part of a trace: one broker's events, all of them or from one snapshot to the next.
+
+Whatever engine reads a trace hands each event to its part. A part replays it, and sets aside the rows that can only be
+judged together with events of other brokers: messages on links, and operations and deliveries of clients. `Judge` is
+what the parts that are judged in one process share.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+from msgspec import UNSET
+from msgspec import Raw as JsonText
+
+from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Stretch
+from routeproof.checker.validate.broker.findings import Keeping, KeptRecord, PartResult
+from routeproof.checker.validate.broker.messages import Dictionary, MessageMeaning
+from routeproof.checker.validate.broker.model import Step
+from routeproof.checker.validate.broker.passing import Steps
+from routeproof.checker.validate.broker.replay import BrokerReplay
+from routeproof.checker.validate.clients.foreseen import MOST, Announced, Expected
+from routeproof.checker.validate.clients.rows import ClientRows, Deliveries, OperationRows, Place, Published
+from routeproof.checker.validate.clock import Clock, ClockRecord
+from routeproof.checker.validate.fast import Knowledge, Replica
+from routeproof.checker.validate.fast.publications import Unpacked
+from routeproof.checker.validate.links import COLUMNS, LATEST
+from routeproof.checker.validate.report import BadLines
+from routeproof.checker.validate.setting import Setting
+from routeproof.model.filters import FilterError, dialect
+from routeproof.model.messages import Subscription
+from routeproof.model.tables import Tables
+from routeproof.traces import BadLine, Event, TraceError, TraceMessage
+from routeproof.traces.meanings import meanings_of
+
+HELD = 512
+"""Rows of a link that wait before they become a block."""
+
+RARE = frozenset({"snapshot", "note", "drop", "crash", "restart"})
+
+LinkKey = tuple[str, str, str]
+"""From whom, to whom, and which end saw it: `sent` or `taken`."""
+
+
+class Judge:
+    """Shared state of parts: the setting, the meanings of messages, and what matches and covers what."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting, self.judging = setting, setting.judging
+        self.replica = Replica(setting.overlay, setting.policy)
+        self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
+        self.meanings = meanings_of(dialect(setting.dialect))
+        self._expected = Expected(self.replica.universe)
+        self._clients: dict[str, ClientRows] = {}
+
+    def clients(self, run: str) -> ClientRows:
+        """Where what clients of this run got, and what they published, waits to be set aside."""
+        return self._clients.setdefault(run, ClientRows())
+
+    def look_ahead(self, announced: Iterable[Announced]) -> None:
+        """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
+        after the other."""
+        self.dictionary.publications.come_round = True
+        for id, text in islice(dict.fromkeys(announced), MOST):
+            with suppress(TraceError, FilterError):
+                wants = self.meanings.filter(JsonText(text))
+                self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
+
+    def start_at(self, snapshot: Event) -> Tables | None:
+        """Tables of a part that begins with this snapshot; None if no part can begin with it."""
+        try:
+            told = snapshot.tables
+        except TraceError:
+            return None
+        neighbours = self.setting.neighbours(snapshot.broker)
+        return None if told is None else self.judging.tables(told, neighbours, self.setting.ranks)
+
+
+class Part:
+    """`start`: the snapshot that it begins with, which was judged at the end of the part before. `before`: what is
+    added to the number of events that came before one, where that is set aside."""
+
+    def __init__(self, judge: Judge, run: str, broker: str, start: Event | None = None, before: int = 0) -> None:
+        self.run, self.broker = run, broker
+        self.events = 0 if start is None else 1
+        self.bad = BadLines()
+        """Lines that cannot be read, or have no meaning."""
+        self._before = before
+        self._judge = judge
+        self._pairs = judge.setting.pairs
+        tables = None if start is None else judge.start_at(start)
+        self._is_lost = start is not None and tables is None
+        """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
+        judging, setting = judge.judging, judge.setting
+        self._emitter = None if judging.stages is None else judging.stages.emitter(broker, before)
+        self._keeping = Keeping() if judging.keeps else None
+        watches = self._emitter is not None or self._keeping is not None
+        model = judging.model(setting, judge.replica, broker, tables)
+        self._replay = BrokerReplay(setting, model, run, broker, start, self._accepted if watches else None)
+        self._add_meaning = judging.meaning
+        self._neighbours = judge.setting.neighbours(broker)
+        self._links: dict[tuple[str, bool], array[int]] = {}
+        self._full: list[tuple[str, bool]] = []
+        self._clients = judge.clients(run)
+        self._kinds = judge.judging.client_kinds
+        self._operations = OperationRows(broker)
+        self._crashes, self._restarts, self._faulted, self._unharmed_until = 0, 0, -1, -1
+        self._drops, self._dropped = 0, -1
+        self._earliest = self._latest = -1 if start is None or start.time is None else start.time
+        self._steps = 0
+        self._clock = Clock() if judge.setting.shared_clock else None
+        if self._clock is not None and start is not None and start.time is not None:
+            self._clock.tell(before, start.seq, start.time)
+        self._began, self._began_at = -1, before
+        """When the step that is under way began, and at which event."""
+        self._snapshot_at = -1
+        """The last snapshot. A part may begin there, and then nothing before it is known."""
+        self._last: TraceMessage | None = None
+        self._last_meant: MessageMeaning
+
+    def _accepted(self, step: Step) -> None:
+        """Takes a step that was accepted, where stages or what the model keeps ask for it."""
+        if self._emitter is not None:
+            self._emitter.emit(step, self._replay.model)
+        if self._keeping is not None:
+            self._keeping.take(self._replay.model.kept(), step.time)
+
+    def look(self, event: Event) -> bool:
+        """The next event. True when it is time to ask for `blocks`."""
+        kind, seq, line, peer, message = event.event, event.seq, event.line, event.peer, event.message
+        time = -1 if event.time_ns is UNSET else event.time_ns
+        replay = self._replay
+        replay.clock = time
+        if kind in RARE or message is None:
+            return self._rarely(event, time)
+        try:
+            meant = self._meant(message)
+        except TraceError as error:
+            self.bad.add(BadLine(line, str(error)))
+            return False
+        before = self._before + self.events
+        self.events += 1
+        if time >= 0:
+            self._at(before, seq, time)
+        if meant.is_control and self._is_unheard_of(kind, meant.kind):
+            replay.refuse(seq, line, kind, str(meant.said))
+            return False
+        if kind == "send":
+            replay.send(seq, line, peer, meant)
+            return self._pairs and self._on_link((peer, True), meant, seq, self._began_at, self._began, time)
+        if kind == "deliver":
+            to = message.to or f"@{peer}"
+            replay.deliver(seq, line, to, meant)
+            return self._clients.delivered(meant, to, Place(self.broker, seq, before, time), peer)
+        self._begins(before, seq, time)
+        if kind == "receive":
+            replay.receive(seq, line, peer, meant)
+            full = self._pairs and self._on_link((peer, False), meant, seq, before, time, time)
+            return full or (self._emitter is not None and self._emitter.is_full)
+        replay.client(seq, line, peer, meant)
+        if meant.kind != "publish":
+            return self._operations.did(meant, peer, seq, before, time)
+        spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
+        place = Place(self.broker, seq, before, time)
+        return self._clients.published(Published(meant.id, meant.of, meant.written, meant.digest, spoke, place))
+
+    def _is_unheard_of(self, kind: str, said: str) -> bool:
+        """True if this is no message that a client can be given, or can give. `kind`: the event's."""
+        return kind == "deliver" or (kind == "client" and said not in self._kinds)
+
+    def pass_on(self, stretch: Stretch) -> bool:
+        """Many events at once: all of a stretch, if there is nothing wrong with them. If not, or if that cannot be
+        decided so fast, nothing has changed, and the caller has to judge them one by one.
+        """
+        assert type(self) is Part, "one that looks for more is shown every event"
+        steps = Steps(stretch)
+        if not steps.are_about_one or self._is_lost or not self._is_in_time(stretch):
+            return False
+        entries = self._judge.dictionary.entries(steps.publications, self._judge.meanings)
+        read = [entry for entry in entries if entry is not None]
+        if len(read) < len(entries):
+            return False
+        known = self._judge.dictionary.publications.unpacked(read)
+        if not self._replay.pass_on(stretch, steps, known):
+            return False
+        self._set_aside(stretch, steps, known)
+        begin = self._before + self.events
+        self._count(stretch.seq[:-1], stretch.time[:-1], len(steps.begins))
+        self._began, self._began_at = int(stretch.time[steps.begins[-1]]), begin + int(steps.begins[-1])
+        return True
+
+    def _is_in_time(self, stretch: Stretch) -> bool:
+        """True if no time of a stretch is missing or out of order, or if times do not matter."""
+        return self._clock is None or (
+            bool(stretch.time[0] >= self._clock.last) and not (np.diff(stretch.time[:-1], prepend=0) < 0).any()
+        )
+
+    def begins_many(self, first: Event) -> bool:
+        """Ends the step before steps that another judge takes over. Returns True if it ended well and they can
+        begin.
+        """
+        return type(self) is Part and not self._is_lost and self._replay.begins_many(first.seq, first.line)
+
+    def passed_many(self, seqs: Column, times: Column, begins: Column) -> None:
+        """Accepts events with these seqs and times, and the places of those that begin steps."""
+        self._replay.passed_many(len(seqs), int(seqs[-1]))
+        self._began, self._began_at = int(times[begins[-1]]), self.before + int(begins[-1])
+        self._count(seqs, times, len(begins))
+
+    def _count(self, seqs: Column, times: Column, steps: int) -> None:
+        """`times`: where brokers share a clock, none is missing or falls."""
+        if self._clock is not None:
+            self._clock.tell_many(self.before + np.arange(len(seqs)), seqs, times)
+        self.events += len(seqs)
+        self._steps += steps
+        told = times[times >= 0]
+        if len(told):
+            self._within(int(told.min()))
+            self._within(int(told.max()))
+
+    @property
+    def last_time(self) -> int:
+        """The time below which none may come; -1 where times do not matter."""
+        return -1 if self._clock is None else self._clock.last
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Content of the broker's tables."""
+        return self._replay.knowledge
+
+    @property
+    def before(self) -> int:
+        """How many events the broker had before the next one."""
+        return self._before + self.events
+
+    @property
+    def has_much(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return bool(self._full) or self._clients.is_much
+
+    def _set_aside(self, stretch: Stretch, steps: Steps, known: Unpacked) -> None:
+        kind, seq, time = stretch.kind[:-1], stretch.seq[:-1], stretch.time[:-1]
+        before = self._before + self.events + np.arange(len(stretch))
+        publication = steps.publication[steps.of_row]
+        if self._pairs:
+            is_sent, begins = kind == SEND, steps.begins[steps.of_row]
+            moment = 2 * np.minimum(np.where(is_sent, time[begins], time), LATEST)
+            from_event = np.where(is_sent, before[begins], before)
+            rows = np.stack([known.digests[publication], seq, from_event, moment, time], axis=1)
+            peers = stretch.peer.all_of_them()
+            for end, sent in ((SEND, True), (RECEIVE, False)):
+                for number in np.unique(stretch.peer.numbers[:-1][kind == end]).tolist():
+                    chosen = rows[(kind == end) & (stretch.peer.numbers[:-1] == number)]
+                    self.on_link_many((peers[number], sent), chosen.tobytes())
+        (came,) = np.nonzero(kind == DELIVER)
+        ids = [id for id, _, _ in steps.publications]
+        here = np.zeros(len(came), np.int64)
+        of_rows = [publication[came], stretch.to.numbers[:-1][came], here, stretch.peer.numbers[:-1][came]]
+        columns = np.stack([*of_rows, seq[came], before[came], time[came], known.digests[publication[came]]])
+        names = ids, stretch.to.all_of_them(), [self.broker], stretch.peer.all_of_them()
+        self._clients.came(Deliveries(*names, columns))
+        for row in np.nonzero(kind == CLIENT)[0].tolist():
+            id, of, event = steps.publications[publication[row]]
+            spoke = int(time[row] if stretch.issued[row] < 0 else min(stretch.issued[row], time[row]))
+            digest = int(known.digests[publication[row]])
+            place = Place(self.broker, int(seq[row]), int(before[row]), int(time[row]))
+            self._clients.published(Published(id, of, event, digest, spoke, place))
+
+    def _meant(self, message: TraceMessage) -> MessageMeaning:
+        """The next event of a step is mostly about the same publication."""
+        last, text = self._last, message.attributes_text
+        if (
+            last is not None
+            and message.id == last.id
+            and text is not UNSET
+            and text == last.attributes_text
+            and (message.of, message.kind, message.number) == (last.of, last.kind, last.number)
+            and self._add_meaning is None
+        ):
+            return self._last_meant
+        self._last_meant = self._judge.dictionary.of(message)
+        if self._add_meaning is not None:
+            self._last_meant = self._add_meaning(self._last_meant, message)
+        self._last = message
+        return self._last_meant
+
+    def _begins(self, before: int, seq: int, time: int) -> None:
+        """A message is handled from here on."""
+        self._began, self._began_at = time, before
+        self._steps += 1
+        if time < 0 and self._clock is not None:
+            self._clock.miss(before, seq)
+
+    def _at(self, before: int, seq: int, time: int) -> None:
+        if self._clock is not None:
+            self._clock.tell(before, seq, time)
+        self._within(time)
+
+    def _within(self, time: int) -> None:
+        if time > self._latest:
+            self._latest = time
+        if time < self._earliest or self._earliest < 0:
+            self._earliest = time
+
+    def _rarely(self, event: Event, time: int) -> bool:
+        """Events that are few: they change no table, or all of them."""
+        kind, seq, line, peer = event.event, event.seq, event.line, event.peer
+        try:
+            meant = None if event.message is None or kind == "note" else self._meant(event.message)
+            tables = event.tables
+        except TraceError as error:
+            self.bad.add(BadLine(line, str(error)))
+            return False
+        before = self._before + self.events
+        self.events += 1
+        if time >= 0:
+            self._at(before, seq, time)
+        elif kind == "drop" and self._clock is not None:
+            self._clock.miss(before, seq)
+        if kind == "note":
+            self._replay.note(seq, line)
+            return False
+        if kind == "snapshot":
+            self._snapshot_at = before
+            self._replay.snapshot(seq, line, tables)
+        else:
+            if kind != "drop":
+                if not self._crashes + self._restarts:
+                    self._faulted, self._unharmed_until = seq, self._began if self._began_at > self._snapshot_at else -1
+                self._crashes += kind == "crash"
+                self._restarts += kind == "restart"
+                self._replay.restart(seq, line)
+            else:
+                assert meant is not None, "the reader wants one"
+                self._replay.drop(seq, line, peer)
+                self._drops, self._dropped = self._drops + 1, seq if not self._drops else self._dropped
+                return self._pairs and self._on_link((peer, False), meant, seq, before, time, time)
+        return False
+
+    def end_with(self, snapshot: Event) -> None:
+        """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
+        self._replay.clock = -1 if snapshot.time is None else snapshot.time
+        self._replay.snapshot(snapshot.seq, snapshot.line, snapshot.tables)
+
+    def finish(self) -> PartResult:
+        """After the last event, or the snapshot of `end_with`."""
+        return PartResult(
+            self.run,
+            self.broker,
+            self.events,
+            None if self._is_lost else self._replay.finish(),
+            self.bad,
+            self._earliest,
+            self._latest,
+            self._steps,
+            ClockRecord() if self._clock is None else self._clock.told(),
+            drops=self._drops,
+            dropped=self._dropped,
+            crashes=self._crashes,
+            restarts=self._restarts,
+            faulted=self._faulted,
+            unharmed_until=self._unharmed_until,
+            kept=KeptRecord() if self._keeping is None else self._keeping.result(),
+        )
+
+    def link_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
+        """Blocks of messages on links since the last call: the links with many, or all."""
+        for key in sorted(self._links) if all_of_them else self._full:
+            peer, sent = key
+            link = (self.broker, peer, "sent") if sent else (peer, self.broker, "taken")
+            yield link, self._links.pop(key).tobytes()
+        self._full = []
+
+    def client_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Blocks of the clients' rows since the last call, by bucket: if there are many, or all. Publications and
+        deliveries are those of all parts of the run.
+        """
+        yield from self._operations.blocks(all_of_them=all_of_them)
+        yield from self._clients.blocks(all_of_them=all_of_them)
+
+    def emitted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
+        """Blocks of a protocol's stages since the last call, each with its key: if there are many, or all."""
+        return iter(()) if self._emitter is None else self._emitter.blocks(all_of_them=all_of_them)
+
+    def _on_link(
+        self, key: tuple[str, bool], meant: MessageMeaning, seq: int, place: int, time: int, told: int
+    ) -> bool:
+        """`place` and `time`: of what is sent, those of the event with which the step began."""
+        rows = self._links.get(key)
+        if rows is None:
+            if key[0] not in self._neighbours:
+                return False  # TRC-2
+            rows = self._links[key] = array("q")
+        when = min(LATEST, time)
+        rows.extend((meant.digest, seq, place, when * 2 + meant.is_control, told))
+        if len(rows) < COLUMNS * HELD:
+            return False
+        self._full.append(key)
+        return True
+
+    def on_link_many(self, key: tuple[str, bool], rows: bytes) -> None:
+        """To or from a neighbour: rows of a link."""
+        known = self._links.setdefault(key, array("q"))
+        known.frombytes(rows)
+        if len(known) >= COLUMNS * HELD:
+            self._full.append(key)

@@ -1,0 +1,1 @@
+"""Rows about clients, and what they are owed."""

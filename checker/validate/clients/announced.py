@@ -1,0 +1,270 @@
+"""Announcements of one run's clients: from when until when each subscription and advertisement was there, and where it
+was made, as far as some of the clients' operations go.
+
+Each subscription has a slot, a number. One that was announced again in other words is another one of the same id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+from msgspec import Raw
+
+from routeproof.checker.validate.clients.rows import Delivered, Operation, Published
+from routeproof.checker.validate.fast.bits import numbers_of
+from routeproof.checker.validate.fast.register import Register
+from routeproof.checker.validate.names import natural
+from routeproof.checker.validate.report import Why
+from routeproof.checker.validate.traffic import Traffic
+from routeproof.model.filters import Event, Filter
+from routeproof.model.messages import Subscription
+from routeproof.traces.meanings import Meanings
+
+EVERY = -1
+"""Mask that keeps all slots in use."""
+
+NOBODY = 0
+"""Number of an unknown subscription."""
+
+NOWHERE, SEVERAL = -1, -2
+"""Numbers of a broker for a subscription that was made at none, or at more than one."""
+
+OWED, NOT_THERE = 1 << 8, -1
+"""Marks of a publication and a subscription: it is owed, or there was no such subscription. All else is a `Why`."""
+
+NEVER = (1 << 63) - 1
+"""A seq or a time after all others."""
+
+
+@define
+class Period:
+    """From a subscription or an advertisement to its withdrawal, which may never come. `clients`: the clients that made
+    it, and made it again. Its beginning is -1 if unknown.
+    """
+
+    begin: int
+    clients: set[str]
+    ready_by: int
+    end: int | None = None
+    surely_by: int = -1
+    """Like `ready_by`, as far as times are believed."""
+
+
+@define
+class _Entry:
+    """Subscriptions and periods of one id.
+
+    `made` has the place of the announcement, its first seq at that broker: by the id, and by the client who made it, as
+    deliveries name them.
+    """
+
+    subscription: Subscription | None
+    periods: list[Period] = field(factory=list)
+    made: dict[tuple[str, str], int] = field(factory=dict)
+    promised: list[Filter] = field(factory=list)
+    """The filters of an advertisement."""
+
+
+class Announced:
+    """`traffic` is None if it is unknown when announcements had reached every broker.
+
+    `numbers` has a number for each id of a subscription, from 1 on; `number_of_slot` that of a slot's id."""
+
+    def __init__(self, operations: Iterable[Operation], meanings: Meanings, traffic: Traffic | None) -> None:
+        self._meanings = meanings
+        self._traffic = traffic
+        self._slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
+        self._subs: dict[str, list[_Entry]] = {}
+        self._advs: dict[str, list[_Entry]] = {}
+        self._of: dict[Subscription, _Entry] = {}
+        self._of_client: dict[tuple[str, str], int] = {}
+        """By broker and client, as deliveries name it, the slots of what the client subscribed to there."""
+        self.askers: set[tuple[str, str, str]] = set()
+        """Subscriptions, each with its broker and its client, that `asked_by` has found to belong together."""
+        said = sorted(operations, key=lambda o: (o.moment, natural(o.at.broker), o.at.seq))
+        self._timeless = {each.id for each in said if each.at.time < 0}
+        """Ids with an operation without a time: it is unknown when they were active."""
+        self._withdrawn_now: tuple[int, set[tuple[str, str, str]]] = -1, set()
+        """Withdrawals before the moment that is looked at, with their places."""
+        for operation in said:
+            self._announce(operation)
+        self.numbers: Mapping[str, int] = {id: number for number, id in enumerate(self._subs, 1)}
+        slots = sum(map(len, self._subs.values()))
+        self.number_of_slot = np.array([self.numbers[self.subscription(slot).id] for slot in range(slots)], np.int64)
+        lasting = [self._of[self.subscription(slot)].periods for slot in range(slots)]
+        self._periods_of = np.array([len(those) for those in lasting], np.int64)
+        self._first_period = np.cumsum(self._periods_of) - self._periods_of
+        every = [(p.begin, NEVER if p.end is None else p.end, p.ready_by, p.surely_by) for t in lasting for p in t]
+        self._periods = np.array(every, np.int64).reshape(-1, 4).T
+        """By slot, its periods: when each began, ended, was ready and, as far as times are believed, was ready."""
+        self._since = np.array([min(p.begin for p in those) for those in lasting], np.int64)
+        self._until = np.array([max(NEVER if p.end is None else p.end for p in those) for those in lasting], np.int64)
+        """By slot, when there was such a subscription: never before, and never after."""
+        self._brokers: dict[str, int] = {}
+        made = [self._made(id, entries) for id, entries in self._subs.items()]
+        self._made_at = np.array([NOWHERE, *(at for at, _ in made)], np.int64)
+        self._made_since = np.array([NEVER, *(since for _, since in made)], np.int64)
+        """By number, at which broker it was made, and from which seq on it was there."""
+
+    def _made(self, id: str, entries: list[_Entry]) -> tuple[int, int]:
+        places = [(broker, seq) for each in entries for (broker, by), seq in each.made.items() if by == id]
+        if len({broker for broker, _ in places}) != 1:
+            return (SEVERAL if places else NOWHERE), NEVER
+        broker, since = min(places)
+        return self._brokers.setdefault(broker, len(self._brokers)), since
+
+    def _announce(self, operation: Operation) -> None:
+        time = operation.moment
+        of_subscriptions = operation.kind in ("subscribe", "unsubscribe")
+        entries = (self._subs if of_subscriptions else self._advs).setdefault(operation.id, [])
+        if operation.withdraws:
+            for each in entries:
+                for period in each.periods:
+                    period.end = operation.at.time if period.end is None else period.end
+            self._withdrawn_at(time).add((operation.kind, operation.id, operation.at.broker))
+            return
+        entry = self._entry(entries, operation)
+        if operation.kind == "advertise":
+            wants = self._meanings.filter(Raw(operation.filter))
+            if wants not in entry.promised:
+                entry.promised.append(wants)
+        by_client = operation.at.broker, f"@{operation.client}"
+        for key in ((operation.at.broker, operation.id), by_client):
+            entry.made.setdefault(key, operation.at.seq)
+        if entry.subscription is not None:
+            self._of_client[by_client] = self._of_client.get(by_client, 0) | 1 << self._slots.number(entry.subscription)
+        if entry.periods and entry.periods[-1].end is None:
+            entry.periods[-1].clients.add(operation.client)
+            return
+        known = self._traffic is not None and time >= 0 and operation.id not in self._timeless
+        period = Period(time if known else -1, {operation.client}, -1)
+        if self._traffic and known:
+            sure = self._traffic.sure
+            period.ready_by = period.surely_by = self._traffic.ready_by(time)
+            period.surely_by = period.ready_by if sure is None else sure.ready_by(time)
+        entry.periods.append(period)
+        withdrawal = "unsubscribe" if of_subscriptions else "unadvertise"
+        if any(
+            (kind, id) == (withdrawal, operation.id) and broker != operation.at.broker
+            for kind, id, broker in self._withdrawn_at(time)
+        ):
+            period.end = time  # elsewhere, at the same moment: their order is unknown
+
+    def _withdrawn_at(self, time: int) -> set[tuple[str, str, str]]:
+        if self._withdrawn_now[0] != time:
+            self._withdrawn_now = time, set()
+        return self._withdrawn_now[1]
+
+    def _entry(self, entries: list[_Entry], operation: Operation) -> _Entry:
+        """Announced again in the same words, it is the same."""
+        wanted = None
+        if operation.kind == "subscribe":
+            wanted = Subscription(0, operation.id, self._meanings.filter(Raw(operation.filter)))
+        found = next((each for each in entries if each.subscription == wanted), None)
+        if found is None:
+            found = _Entry(wanted)
+            entries.append(found)
+            if wanted is not None:
+                self._of[wanted] = found
+        return found
+
+    def subscription(self, slot: int) -> Subscription:
+        return self._slots.item(slot)
+
+    def matching(self, event: Event) -> list[int]:
+        """The slots of the subscriptions that match."""
+        return self._slots.matching_once(event)
+
+    def periods(self, subscription: Subscription) -> list[Period]:
+        return self._of[subscription].periods
+
+    def advertised(self, publication: Published) -> Why | None:
+        """Returns the reason for which its advertisement owes it to no subscription; None if there is none."""
+        if not publication.of:
+            return None
+        entries, begin, end = self._advs.get(publication.of), publication.at.time, publication.until
+        if entries is None:
+            return Why.UNANNOUNCED
+        hindrance = Why.UNADVERTISED
+        for each in entries:
+            for period in each.periods:
+                if period.begin < 0:
+                    hindrance = Why.UNTIMED
+                elif period.begin < begin and (period.end is None or period.end > end):
+                    if period.ready_by < begin:
+                        return None
+                    return Why.DOUBTFUL if period.surely_by < begin else Why.UNSETTLED
+        return hindrance
+
+    def is_outside(self, publication: Published, event: Event) -> bool:
+        """True if no advertisement of its name matches it."""
+        entries = self._advs.get(publication.of, ())
+        return bool(publication.of) and not any(wants.matches(event) for each in entries for wants in each.promised)
+
+    def obligations(self, slots: Any, times: Any, drained: Any, surely: Any) -> Any:
+        """Returns of each subscription, by slot, whether it is owed what was published at its time: `OWED`, a `Why`, or
+        `NOT_THERE`. `drained`: when that had come everywhere; `surely`: as far as times are believed."""
+        counts = self._periods_of[slots]
+        firsts = np.cumsum(counts) - counts
+        pair = np.repeat(np.arange(len(slots)), counts)
+        begin, end, ready, sure = self._periods[
+            :, self._first_period[slots][pair] + np.arange(len(pair)) - firsts[pair]
+        ]
+        time = times[pair]
+        found = np.full(len(pair), OWED)
+        found[end <= drained[pair]] = Why.WITHDRAWN
+        found[(end <= drained[pair]) & (end > surely[pair])] = Why.DOUBTFUL
+        found[ready >= time] = Why.UNSETTLED
+        found[(ready >= time) & (sure < time)] = Why.DOUBTFUL
+        found[begin < 0] = Why.UNTIMED
+        found[(begin >= time) | (end <= time)] = NOT_THERE
+        if not len(slots):
+            return found
+        return np.maximum.reduceat(found, firsts) if (counts > 1).any() else found
+
+    def made_by(self, tos: Any, brokers: Any, names: Sequence[str]) -> Any:
+        """For each (recipient, broker) with a delivery: the first seq at which the subscription existed there.
+
+        All are numbers; brokers are places among `names`. Names of clients pass: clients are compared one by one.
+        """
+        here = np.array([self._brokers.get(name, NOWHERE) for name in names], np.int64)[brokers]
+        at = self._made_at[tos]
+        since = np.where(at == here, self._made_since[tos], NEVER)
+        since[tos == NOBODY] = -1
+        several = np.flatnonzero(at == SEVERAL)
+        if len(several):
+            entries = list(self._subs.items())
+            for row in several.tolist():
+                id, mine = entries[tos[row] - 1]
+                since[row] = min(each.made.get((names[brokers[row]], id), NEVER) for each in mine)
+        return since
+
+    def asked_by(self, to: str, broker: str, peer: str) -> bool:
+        """True if this client subscribed to this there, or one that the trace does not name. True as well if nothing of
+        that id was made there, which is judged elsewhere."""
+        places = [each.made for each in self._subs.get(to, ()) if (broker, to) in each.made]
+        if any((broker, f"@{peer}") in made for made in places):
+            self.askers.add((to, broker, peer))
+            return True
+        return not places or any((broker, "@") in made for made in places)
+
+    def standing(self, slots: Any, times: Any) -> Any:
+        """Which of these subscriptions may have been there, each at its time."""
+        return (self._since[slots] < times) & (times < self._until[slots])
+
+    def wants(self, came: Delivered, matching: int) -> bool:
+        """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""
+        mine = self._of_client.get((came.broker, came.to), 0)
+        by_client = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
+        by = {(came.broker, f"@{came.peer}"), (came.broker, "@")}
+        return any(
+            each.subscription is not None
+            and (came.to.startswith("@") or not by.isdisjoint(each.made))
+            and each.made.get((came.broker, came.to), NEVER) < came.seq
+            and matching >> self._slots.number(each.subscription) & 1
+            for each in chain(self._subs.get(came.to, ()), by_client)
+        )

@@ -1,0 +1,102 @@
+"""Looking ahead: what a Parquet file's clients subscribe to and publish, before anything is replayed.
+
+In such a file one broker stands after the other, so that each broker's own subscriptions come up long after the
+publications that they match came up at another. Who matches a publication is found out once if all subscriptions are
+known by then, and at every broker again if they are not; and it need be found out in one process only. Nothing else
+depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from routeproof.checker.validate.fast import Universe
+from routeproof.checker.validate.fast.publications import Written
+from routeproof.model.messages import Subscription
+from routeproof.traces.fields import INTEGER
+from routeproof.traces.parquet_file import FAULTS, ParquetFile
+
+MOST = 1 << 17
+"""Subscriptions. Of more, these are known ahead."""
+
+Announced = tuple[str, bytes]
+"""An id and its filter, as it was written."""
+
+
+class Expected:
+    """Who will come up keeps its slot in the universe, though no broker knows it yet."""
+
+    def __init__(self, universe: Universe) -> None:
+        self._universe = universe
+        self._slots = 0
+        universe.join(self)
+
+    def expect(self, subscription: Subscription) -> None:
+        self._slots |= 1 << self._universe.slot(subscription)
+
+    def slots_held(self) -> int:
+        return self._slots
+
+    def promises_held(self) -> int:
+        return 0
+
+
+def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[Announced]:
+    """Subscriptions that can be read and are not withdrawn; those of clients under packing come one by one too."""
+    standing: dict[str, bytes] = {}
+    for kind, id, text in _said(path, ("subscribe", "unsubscribe"), ("kind", "id", "filter"), groups):
+        if kind == "unsubscribe":
+            standing.pop(id, None)
+        elif isinstance(id, str) and isinstance(text, str):
+            standing[id] = text.encode()
+    yield from standing.items()
+
+
+def publications(path: Path, groups: Iterable[int] | None = None) -> Iterator[Written]:
+    for id, of, text, number in _said(path, ("publish",), ("id", "of", "attributes", "number"), groups):
+        if not isinstance(id, str) or not isinstance(of, str | None):
+            continue
+        if isinstance(text, str) and number is None:
+            yield id, of or "", text.encode()
+        elif text is None and isinstance(number, int) and 0 <= number <= INTEGER:
+            yield id, of or "", number
+
+
+def _said(
+    path: Path, kinds: tuple[str, ...], columns: tuple[str, ...], groups: Iterable[int] | None
+) -> Iterator[tuple[Any, ...]]:
+    """Some columns of the clients' operations of these kinds; None for a column that the file has not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        with path.open("rb") as source:
+            file = ParquetFile(source)
+            there = set(file.names)
+            if not {"event", "kind"} <= there:
+                return
+            names = ["event", *{"kind", *(name for name in columns if name in there)}]
+            for group in range(len(file.sizes)) if groups is None else groups:
+                for part in file.parts(group, names):
+                    of_kind = _is_among(part.batch["kind"], kinds)
+                    if part.is_too_long or not pc.any(of_kind).as_py():
+                        continue
+                    chosen = part.batch.filter(pc.and_(_is_among(part.batch["event"], ("client",)), of_kind))
+                    nothing = [None] * len(chosen)
+                    yield from zip(*(chosen[c].to_pylist() if c in there else nothing for c in columns), strict=True)
+                pa.default_memory_pool().release_unused()
+    except (pa.ArrowException, *FAULTS):
+        return  # the reader of the events says what is wrong
+
+
+def _is_among(column: Any, words: tuple[str, ...]) -> Any:
+    """Row by row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    among = pa.array(words)
+    if pa.types.is_dictionary(column.type):
+        return pc.is_in(column.dictionary.cast(pa.string()), value_set=among).take(column.indices)
+    return pc.is_in(column.cast(pa.string()), value_set=among)

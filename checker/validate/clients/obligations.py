@@ -1,0 +1,346 @@
+"""Obligations to clients: nothing owed is lost, nothing comes twice, nothing unmatched (TRC-7, TRC-8, TRC-9).
+
+`Obligations` knows what clients of one run announced and withdrew, in one era at least, and when nothing was on the way
+between brokers. It then judges publications of that era and their deliveries in batches: the judgement of one does not
+depend on others. A delivery is unwanted as far as these operations go.
+
+Owed is the `owed` of `spec/routing.md`: the subscription and the advertisement had both been made, and then nothing
+that changes tables was on any link, before the publication was made. That needs a clock that brokers share. Where links
+are not observed, the header may say after how many nanoseconds everything has settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import frozen
+from msgspec import Raw
+
+from routeproof.checker.validate.broker.canonical import are_same, differ_many
+from routeproof.checker.validate.clients.announced import NOBODY, NOT_THERE, OWED, Announced
+from routeproof.checker.validate.clients.rows import (
+    BROKER,
+    CONTENT,
+    PEER,
+    PUBLICATION,
+    SEQ,
+    TO,
+    Block,
+    Delivered,
+    Deliveries,
+    Operation,
+    Place,
+    Published,
+)
+from routeproof.checker.validate.fast.bits import mask_of
+from routeproof.checker.validate.names import Natural, natural
+from routeproof.checker.validate.rejection import ALWAYS, LAST_SHOWN, WHOLE, Rejection
+from routeproof.checker.validate.report import Extent, First, Open, Why
+from routeproof.checker.validate.traffic import Traffic
+from routeproof.model.filters import Event
+from routeproof.model.messages import Subscription
+from routeproof.traces.meanings import Meanings
+
+Column: TypeAlias = Any
+"""A numpy array, a row each."""
+
+
+UNANNOUNCED = 1 << 12
+"""Largest number of kept ids of advertisements that no client made."""
+
+
+@frozen
+class Unwanted:
+    """A delivery without a subscription among the known operations. `rejection`: the rejection if no other operation
+    explains it.
+    """
+
+    publication: Published
+    came: Delivered
+    rejection: Rejection
+
+
+class Obligations:
+    """Obligations of one run.
+
+    `traffic` is None where obligations cannot be judged. `shared_clock`: do the brokers' times come from one clock?
+    """
+
+    def __init__(
+        self,
+        run: str,
+        operations: Iterable[Operation],
+        meanings: Meanings,
+        traffic: Traffic | None,
+        extent: Extent,
+        *,
+        shared_clock: bool,
+    ) -> None:
+        self._run = run
+        self._meanings = meanings
+        self._traffic = traffic
+        self._shared_clock = shared_clock
+        self._announced = Announced(operations, meanings, traffic)
+        self._extent = extent
+        self.unannounced: dict[str, Open] = {}
+        """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
+
+    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection | Unwanted]:
+        """All that is wrong with the publications of a bucket: all that there is of it."""
+        blocks = list(bucket)
+        published: dict[str, Published] = {}
+        for publication in by_first(blocks, shared_clock=self._shared_clock):
+            if publication.id in published:
+                again = f"{publication.id} again"
+                yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
+            else:
+                published[publication.id] = publication
+        matching = {id: self._matching(publication) for id, publication in published.items()}
+        about, slots = self._due(published, matching)
+        owed = self._owed(list(published.values()), about, slots)
+        firsts = {id: place for place, id in enumerate(published)}
+        came: dict[str, list[Delivered]] = {}
+        for id, each in self._odd(blocks, published, about, slots):
+            came.setdefault(id, []).extend(each)
+        for id, found in came.items():
+            those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
+            yield from self._of_twice(id, those)
+            if id not in published:
+                yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
+            elif (mine := matching[id]) is not None:
+                yield from self._of_deliveries(published[id], those, mask_of(mine))
+                begin, end = np.searchsorted(about, (firsts[id], firsts[id] + 1)).tolist()
+                due = slots[begin:end][owed[begin:end]].tolist()
+                yield from self._of_owed(published[id], those, map(self._announced.subscription, due))
+
+    def wants(self, unwanted: Unwanted) -> bool:
+        """Does one of these operations ask for it?"""
+        return self._announced.wants(unwanted.came, mask_of(self._matching(unwanted.publication) or ()))
+
+    def _matching(self, publication: Published) -> list[int] | None:
+        """The slots of the subscriptions that match; None if the content of the publication is unknown."""
+        event = self._event(publication)
+        return None if event is None else self._announced.matching(event)
+
+    def _odd(
+        self, blocks: Sequence[Block], published: Mapping[str, Published], due_to: Column, slots: Column
+    ) -> Iterator[tuple[str, list[Delivered]]]:
+        """The publications that did not come to each subscription for which they are due, once, and to no other; or
+        came too early. Also returns how they came. The caller has to judge them one by one.
+        """
+        places = {id: place for place, id in enumerate(published)}
+        width = len(self._announced.numbers) + 1
+        pairs, early = [due_to * width + self._announced.number_of_slot[slots]], []
+        self._extent.deliveries += sum(block.delivered.columns.shape[1] for block in blocks)
+        for block in blocks:
+            came, columns = block.delivered, block.delivered.columns
+            about = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)[columns[PUBLICATION]]
+            tos = np.array([self._announced.numbers.get(to, NOBODY) for to in came.tos], np.int64)[columns[TO]]
+            pairs.append(about * width + tos)
+            early.append(about[self._is_too_early(came, tos, published) | self._is_odd(came, published)])
+        every, which = np.unique(np.concatenate(pairs), return_inverse=True)
+        due = len(pairs[0])
+        balance = np.bincount(which[:due], minlength=len(every)) - np.bincount(which[due:], minlength=len(every))
+        odd = np.zeros(len(places), np.bool_)
+        odd[every[balance != 0] // width] = True
+        for each in early:
+            odd[each] = True
+        if not odd.any():
+            return
+        ids = list(places)
+        yield from ((ids[place], []) for place in np.flatnonzero(odd).tolist())
+        for block in blocks:
+            yield from ((id, [each]) for id, each in block.delivered if odd[places[id]])
+
+    def _due(
+        self, published: Mapping[str, Published], matching: Mapping[str, list[int] | None]
+    ) -> tuple[Column, Column]:
+        """Pairs of a publication's place and a subscription's slot. Of those that match, the ones that stood when it
+        was made, as far as times say so: what is owed is among them."""
+        counts = [len(slots or ()) for slots in matching.values()]
+        slots = np.fromiter(chain.from_iterable(slots or () for slots in matching.values()), np.int64, sum(counts))
+        about = np.repeat(np.arange(len(counts)), counts)
+        if self._traffic is not None:
+            times = np.array([each.at.time for each in published.values()], np.int64)[about]
+            stood = (times < 0) | self._announced.standing(slots, times)
+            slots, about = slots[stood], about[stood]
+        return about, slots
+
+    def _owed(self, published: Sequence[Published], about: Column, slots: Column) -> Column:
+        """Returns the owed pairs, and counts the reasons for the others. Pairs that are not known to have been active
+        are counted too.
+        """
+        traffic, extent = self._traffic, self._extent
+        if traffic is None:
+            return np.zeros(len(about), np.bool_)
+        times = np.array([each.at.time for each in published], np.int64)
+        until = np.array([each.until for each in published], np.int64)
+        drained = traffic.drained_by_many(until)
+        surely = drained if traffic.sure is None else traffic.sure.drained_by_many(until)
+        whys = np.array(
+            [
+                OWED if (why := self._why_not(each, traffic, come)) is None else why
+                for each, come in zip(published, drained.tolist(), strict=True)
+            ],
+            np.int64,
+        )
+        found = self._announced.obligations(slots, times[about], drained[about], surely[about])
+        hindered = (found != NOT_THERE) & (whys[about] != OWED)
+        found[hindered] = np.where(found == OWED, whys[about], np.maximum(found, whys[about]))[hindered]
+        timeless = times[about] < 0
+        found[timeless] = Why.UNTIMED
+        counts = np.bincount(found[found != NOT_THERE], minlength=OWED + 1)
+        extent.obligations += int(counts.sum())
+        extent.owed += int(counts[OWED])
+        for why in Why:
+            if why == Why.UNANNOUNCED and counts[why]:
+                for at, count in _counted(about[found == why]):
+                    self._leave_unannounced(published[at], count)
+            elif counts[why]:
+                first = min(self._first(published[at]) for at in np.unique(about[found == why]).tolist())
+                extent.leave(why, int(counts[why]), first)
+        return found == OWED
+
+    def _leave_unannounced(self, publication: Published, count: int) -> None:
+        known = self.unannounced.get(publication.of)
+        if known is not None:
+            known.add(Open(count, self._first(publication)))
+        elif len(self.unannounced) < UNANNOUNCED:
+            self.unannounced[publication.of] = Open(count, self._first(publication))
+        else:
+            self._extent.leave(Why.UNANNOUNCED, count, self._first(publication))
+
+    def _why_not(self, publication: Published, traffic: Traffic, come: int) -> Why | None:
+        """Returns the reason for which a publication is owed to no subscription or not judged; None if there is
+        none. `come`: when it had reached its last broker.
+        """
+        if traffic.hindrance is Why.ALTERED:
+            return traffic.hindrance
+        if publication.at.time < 0:
+            return Why.UNTIMED
+        if traffic.is_on_the_way(publication):
+            return Why.IN_FLIGHT
+        hindrance = self._announced.advertised(publication)
+        if hindrance is None and come >= traffic.unharmed_until:
+            return traffic.hindrance
+        return hindrance
+
+    def _is_too_early(self, came: Deliveries, tos: Column, published: Mapping[str, Published]) -> Column:
+        """Which came before their broker knew of the publication, or of the subscription that they are for, as far as
+        these operations go. `tos`: of each, the subscription's number."""
+        spoken = [published.get(id) for id in came.ids]
+        numbers = {broker: number for number, broker in enumerate(came.brokers)}
+        at = np.array([-1 if p is None else numbers.get(p.at.broker, -1) for p in spoken], np.int64)
+        said = np.array([-1 if p is None else p.at.seq for p in spoken], np.int64)
+        about, brokers, seqs = (came.columns[row] for row in (PUBLICATION, BROKER, SEQ))
+        made = self._announced.made_by(tos, brokers, came.brokers)
+        return (seqs < made) | ((at[about] == brokers) & (seqs < said[about]))
+
+    def _is_odd(self, came: Deliveries, published: Mapping[str, Published]) -> Column:
+        """Which say something else than was published, or came to a client that did not ask for it."""
+        made = [published.get(id) for id in came.ids]
+        about, content = came.columns[PUBLICATION], came.columns[CONTENT]
+        digests = np.array([0 if p is None or p.event == b"" else p.digest for p in made], np.int64)[about]
+        odd = (content != 0) & (digests != 0) & differ_many(digests, content, True)
+        tos, brokers, peers = (came.columns[row] for row in (TO, BROKER, PEER))
+        width = len(came.peers) + 1
+        every, which = np.unique((tos * (len(came.brokers) + 1) + brokers) * width + peers, return_inverse=True)
+        asked = self._announced
+        strange = np.zeros(len(every), np.bool_)
+        for at, key in enumerate(every.tolist()):
+            pair, peer = divmod(key, width)
+            to, broker = divmod(pair, len(came.brokers) + 1)
+            whom = came.tos[to], came.brokers[broker], came.peers[peer]
+            strange[at] = whom not in asked.askers and not asked.asked_by(*whom)
+        return odd | strange[which]
+
+    def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
+        met: set[str] = set()
+        for each in those:
+            if each.to in met:
+                self._extent.doubled += 1
+                yield self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
+            met.add(each.to)
+
+    def _of_deliveries(
+        self, publication: Published, those: list[Delivered], matching: int
+    ) -> Iterator[Rejection | Unwanted]:
+        """Judges each delivery that is the first to its recipient."""
+        id, met = publication.id, set[str]()
+        for each in those:
+            seen = f"{id} delivered to {_whom(each)}"
+            if each.content and publication.event != b"" and not are_same(each.content, publication.digest):
+                wanted = f"{id} delivered to {_whom(each)} as it was published"
+                yield self._rejection(each.at, "TRC-9", wanted, f"{id} with another content", ALWAYS)
+            if publication.at.broker == each.broker and publication.at.seq > each.seq:
+                yield self._rejection(each.at, "TRC-9", "a publication that was made before", seen, ALWAYS)
+            elif each.to not in met and not self._announced.wants(each, matching):
+                wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
+                wrong = self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
+                yield Unwanted(publication, each, wrong)
+            met.add(each.to)
+
+    def _of_owed(
+        self, publication: Published, those: list[Delivered], matching: Iterable[Subscription]
+    ) -> Iterator[Rejection]:
+        """Lost deliveries of a publication. `matching`: the subscriptions to which it is owed. A publication outside
+        its advertisement is owed to none.
+        """
+        met, extent = {each.to for each in those}, self._extent
+        for wanted in matching:
+            clients = {f"@{client}" for p in self._announced.periods(wanted) for client in p.clients}
+            if wanted.id in met or not met.isdisjoint(clients):
+                continue
+            event = self._event(publication)
+            if event is not None and self._announced.is_outside(publication, event):
+                extent.owed -= 1
+                extent.leave(Why.OUTSIDE, 1, self._first(publication))
+                continue
+            extent.lost += 1
+            owed = f"{publication.id} delivered to {wanted.id}"
+            yield self._rejection(
+                publication.at, "TRC-7", owed, "no delivery, and no copy in flight when the trace ended"
+            )
+
+    def _event(self, publication: Published) -> Event | None:
+        if isinstance(publication.event, int):
+            return publication.event
+        return self._meanings.attributes(Raw(publication.event)) if publication.event else None
+
+    def _first(self, publication: Published) -> First:
+        at = publication.at
+        return at.time, at.broker, at.seq, publication.id, self._run
+
+    def _rejection(
+        self,
+        at: Place,
+        rule: str,
+        wanted: str,
+        seen: str,
+        line: int = WHOLE,
+        shown_by: tuple[tuple[str, int], ...] = (),
+    ) -> Rejection:
+        return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before, line, at.time, shown_by)
+
+
+def _counted(numbers: Column) -> list[tuple[int, int]]:
+    """Each different number, and how often it is there."""
+    different, counts = np.unique(numbers, return_counts=True)
+    return list(zip(different.tolist(), counts.tolist(), strict=True))
+
+
+def _whom(came: Delivered) -> str:
+    return came.to.removeprefix("@")
+
+
+def by_first(blocks: Iterable[Block], *, shared_clock: bool) -> list[Published]:
+    """The publications of a bucket; of those with one id that counts which comes first."""
+    return sorted((p for block in blocks for p in block.published), key=lambda p: _moment(p.at, shared_clock))
+
+
+def _moment(at: Place, shared_clock: bool) -> tuple[int, Natural, int]:
+    """Sort key that puts the earliest place first, as far as it is known."""
+    return at.time if shared_clock else -1, natural(at.broker), at.seq

@@ -1,0 +1,294 @@
+"""From findings in parts, on links and about clients to one report, the same in every engine.
+
+Little is stored of a message on a link or of a delivery: not its line, and only a digest of its content. That suffices
+to see that something is wrong. To say what it is, and whether an unreadable line may explain it, `look_up` searches the
+trace again for the events concerned. Only traces that are rejected are searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from attrs import evolve
+
+from routeproof.checker.validate.broker.canonical import Words, distinguished
+from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.clock import Doubts, doubts_of
+from routeproof.checker.validate.names import natural
+from routeproof.checker.validate.rejection import (
+    ALWAYS,
+    LAST_SHOWN,
+    ON_CLOCKS,
+    ON_LINKS,
+    WHOLE,
+    Rejection,
+    foremost,
+    in_order,
+)
+from routeproof.checker.validate.report import BadLines, Extent, Report, Why
+from routeproof.checker.validate.setting import EVERYTHING, Setting
+from routeproof.traces import BadLine, Event, TraceError, open_trace
+from routeproof.traces.parquet_file import FAULTS
+from routeproof.traces.parquet_reader import Rows, is_parquet
+from routeproof.traces.reader import open_rows
+
+Where = tuple[str, str, int]
+"""A run, a broker and a seq."""
+
+SENT, TAKEN = ("send",), ("receive", "drop")
+
+
+class FoundEvent(NamedTuple):
+    """An event that was looked for."""
+
+    where: Where
+    line: int
+    event: str
+    words: Words
+
+
+Look: TypeAlias = Callable[[Collection[Where]], Iterable[FoundEvent]]
+"""A function that looks these events up. If two events have one seq, it finds both."""
+
+
+def look_up(path: Path, setting: Setting, wanted: Collection[Where]) -> Iterator[FoundEvent]:
+    """In a file, from its beginning to its end."""
+    if is_parquet(path):
+        with open_rows(path) as (_, found):
+            for rows in found:
+                if isinstance(rows, Rows):
+                    yield from found_among(likely(rows, wanted), setting, wanted)
+    else:
+        with open_trace(path) as (_, lines):
+            yield from found_among(lines, setting, wanted)
+
+
+def found_among(lines: Iterable[Event | BadLine], setting: Setting, wanted: Collection[Where]) -> Iterator[FoundEvent]:
+    """The wanted events among some lines."""
+    for line in lines:
+        if type(line) is Event and line.message is not None:
+            where = line.run or setting.run, line.broker, line.seq
+            if where in wanted:
+                with suppress(TraceError):  # then it is a line that could not be read
+                    said = setting.judging.canonical(line.message)
+                    yield FoundEvent(where, line.line, line.event, said.words)
+
+
+def likely(rows: Rows, wanted: Collection[Where]) -> list[Event | BadLine]:
+    """The rows that have one of the wanted seqs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        seqs = pa.array({seq for _, _, seq in wanted}, pa.int64())
+        chosen = pc.indices_nonzero(pc.is_in(rows.batch["seq"].cast(pa.int64()), seqs)).to_pylist()
+    except (pa.ArrowException, *FAULTS):
+        return rows.events()
+    return [line for at in chosen for line in rows.part(at, at + 1).events()]
+
+
+def looked_up(rejections: list[Rejection], look_up: Look, *, are_lines_missing: bool) -> list[Rejection]:
+    """Adds to rejections what a second look at the trace shows."""
+    wanted = {
+        (each.run, *place)
+        for each in rejections
+        if each.rule == ON_LINKS or (are_lines_missing and each.line == LAST_SHOWN)
+        for place in each.shown_by
+    }
+    if not wanted:
+        return rejections
+    known: dict[Where, list[FoundEvent]] = {}
+    for each in look_up(wanted):
+        known.setdefault(each.where, []).append(each)
+    return [_with_words(_with_line(each, known), known) for each in rejections]
+
+
+def _with_line(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> Rejection:
+    if rejection.line != LAST_SHOWN:
+        return rejection
+    those = [known.get((rejection.run, *place), []) for place in rejection.shown_by]
+    return evolve(rejection, line=max(each.line for some in those for each in some) if all(those) else WHOLE)
+
+
+def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> Rejection:
+    """Words for what was sent, if anything was, and what was received."""
+    if rejection.rule != ON_LINKS:
+        return rejection
+    *sent, taken = rejection.shown_by
+    seen = _words(known.get((rejection.run, *taken), []), TAKEN)
+    if not sent:
+        return rejection if seen is None else evolve(rejection, seen=seen.said)
+    [(near, seq)] = sent
+    wanted = _words(known.get((rejection.run, near, seq), []), SENT)
+    if wanted is None or seen is None:
+        return rejection
+    one, other = distinguished(wanted, seen)
+    return evolve(rejection, wanted=f"{one}, sent by {near} at its seq {seq}", seen=other)
+
+
+def _words(those: list[FoundEvent], events: tuple[str, ...]) -> Words | None:
+    return next((each.words for each in sorted(those, key=lambda m: m.line) if each.event in events), None)
+
+
+# -- conclusion --------------------------------------------------------------------------------------------------------
+
+
+def first_of_broker(parts: Sequence[PartResult]) -> Rejection | None:
+    """The first rejection of one broker's parts, in their order; what parts before it had was accepted."""
+    before = 0
+    for part in parts:
+        if part.rejection is not None:
+            return evolve(part.rejection, accepted=before + part.rejection.accepted)
+        before += part.events
+    return None
+
+
+def _first_of_each(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """The first rejection of each rule at each broker."""
+    return list({(each.run, each.broker, each.rule): each for each in sorted(rejections, reverse=True)}.values())
+
+
+def doubts_about(parts: Sequence[PartResult]) -> Doubts:
+    """Returns which times of a broker cannot be believed. `parts`: the broker's, in order."""
+    return doubts_of(part.clock for part in parts)
+
+
+def judge_clock(run: str, broker: str, doubts: Doubts, extent: Extent) -> Rejection | None:
+    """Rejects a time that contradicts the broker's own order. What is wrong with its times is added to `extent`."""
+    if doubts.untimed:
+        verb = "has" if doubts.untimed == 1 else "have"
+        said = f"{doubts.untimed:,} events of broker {broker} that begin a step {verb} no time, the first at seq"
+        extent.damages.append((run, f"{said} {doubts.untimed_seq}: when they were is known only within bounds"))
+    if doubts.disorder is None:
+        return None
+    (place, seq, time), low, high = doubts.disorder
+    bounds = [f"not before {low}"] if low >= 0 else []
+    bounds += [f"not after {high}"] if high >= 0 else []
+    wanted = f"a time {' and '.join(bounds)}, as the events before and after it have it"
+    more = "" if doubts.disordered == 1 else f"; so have {doubts.disordered - 1:,} more events of this broker"
+    return Rejection(run, broker, seq, ON_CLOCKS, wanted, f"time {time}{more}", place, ALWAYS, max(low, -1))
+
+
+def report(
+    setting: Setting,
+    parts: Iterable[PartResult],
+    rejections: Iterable[Rejection],
+    bad: BadLines,
+    look: Look,
+    extent: Extent,
+) -> Report:
+    """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read. `look`: looks again.
+    `extent`: what was judged of links and clients."""
+    rejections = list(rejections)
+    links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
+    if setting.level == "observable":
+        rejections = [r for r in rejections if r.rule != ON_LINKS]
+    found = looked_up(foremost(rejections), look, are_lines_missing=bad.count > 0)
+    certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
+    named = {(r.run, r.broker, r.rule) for r in certain}
+    doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
+    parts = list(parts)
+    extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1]))) + _mishaps(parts)
+    extent.runs = len({part.run for part in parts if part.events})
+    if setting.replays:
+        extent.steps = sum(part.steps for part in parts)
+    return Report(
+        level=setting.level,
+        events=sum(part.events for part in parts),
+        brokers=len({part.broker for part in parts if part.events}),
+        rejections=in_order(certain, shared_clock=setting.shared_clock),
+        bad_lines=bad.count,
+        bad=tuple(bad.first),
+        doubtful=in_order(doubtful, shared_clock=setting.shared_clock),
+        unjudged=(*_unjudged(setting, parts, links_are_wrong), *_damages(setting, extent)),
+        extent=extent,
+    )
+
+
+def _mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
+    """Returns by run, in words, what was dropped, and which brokers crashed or restarted."""
+    mishaps: dict[tuple[str, str], list[PartResult]] = {}
+    for part in parts:
+        if part.drops or part.faults:
+            mishaps.setdefault((part.run, part.broker), []).append(part)
+    found = []
+    for (run, broker), mine in sorted(mishaps.items()):
+        count = sum(part.drops for part in mine)
+        if count:
+            said = "1 message was" if count == 1 else f"{count:,} messages were"
+            first = next(part.dropped for part in mine if part.drops)
+            found.append((run, f"{said} dropped at broker {broker}, the first at seq {first}"))
+        crashes, restarts = sum(part.crashes for part in mine), sum(part.restarts for part in mine)
+        if crashes + restarts:
+            first = next(part.faulted for part in mine if part.faults)
+            alone = ", so that it restarted without a crash" if restarts > crashes else ""
+            said = f"broker {broker} crashed {_times(crashes)} and restarted {_times(restarts)}{alone}"
+            found.append((run, f"{said}; first at seq {first}; {AFTER_A_FAULT}"))
+    return found
+
+
+def _times(count: int) -> str:
+    return {1: "once", 0: "never"}.get(count, f"{count:,} times")
+
+
+def _damages(setting: Setting, extent: Extent) -> list[str]:
+    """Damages that leave the verdict open. The level `observable` judges owed deliveries only; the others judge them in
+    addition to steps.
+    """
+    return extent.unjudged() if setting.level == "observable" else []
+
+
+def _unjudged(setting: Setting, parts: Sequence[PartResult], links_are_wrong: bool) -> tuple[str, ...]:
+    if not any(part.events for part in parts):
+        return ("anything, since there is no event that can be read",)
+    if setting.level == "observable":
+        lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
+        if lacks:
+            return (f"what clients see: {' and '.join(lacks)} events are not observed",)
+        if (why := why_nothing_is_owed(setting, parts)) is not None:
+            return (f"owed deliveries: {why}",)
+        hinders = hindrance(parts, links_are_wrong)
+        return () if hinders is None else (HINDRANCES[hinders],)
+    lacks = [kind for kind in ("receive", "client") if kind not in setting.observes]
+    if lacks:
+        return (f"steps of brokers: {' and '.join(lacks)} events are not observed",)
+    return tuple(f"{kind} events are not observed" for kind in EVERYTHING[2:] if kind not in setting.observes)
+
+
+AFTER_A_FAULT = "of this run, only deliveries owed before that are judged"
+
+HINDRANCES: Mapping[Why, str] = {
+    Why.ALTERED: "owed deliveries: the messages received over a link are not the messages sent",
+    Why.CRASHED: "deliveries owed after a fault: a broker crashed or restarted",
+}
+
+
+def hindrance(parts: Iterable[PartResult], links_are_wrong: bool) -> Why | None:
+    """Returns the reason for which owed deliveries are counted but not judged; None if they are judged."""
+    if links_are_wrong:
+        return Why.ALTERED
+    return Why.CRASHED if any(part.faults for part in parts) else None
+
+
+def unharmed_until(parts: Iterable[PartResult]) -> int:
+    """Returns when the first broker that crashed or restarted began its last whole step before that: whatever had come
+    wherever it goes by then was handled as if nothing had happened. -1 where that is not known."""
+    return min((part.unharmed_until for part in parts if part.faults), default=-1)
+
+
+def why_nothing_is_owed(setting: Setting, parts: Sequence[PartResult]) -> str | None:
+    """Returns the reason for which a trace does not show the owed deliveries; None if it does."""
+    if not {"client", "deliver"} <= setting.observes:
+        return "client or deliver events are not observed"
+    if not setting.shared_clock:
+        return 'the header lacks "clock": "shared"'
+    if all(part.latest < 0 for part in parts if part.events):
+        return "no event has a time"
+    if setting.judging.keeps and not setting.replays:
+        return "brokers of this protocol may hold publications back, and their steps are not replayed"
+    if not setting.pairs and setting.settles is None:
+        return 'links are not observed, and the header has no "settles"'
+    return None

@@ -1,0 +1,224 @@
+"""An index of predicate filters: first the buckets that can have an answer, then the answers in each.
+
+Which buckets can is decided for all at once, by masks over the buckets: whose only value for an attribute is this one,
+and who constrains it loosely, to more than one value. A bucket is searched when every attribute that it constrains is
+accounted for, which is counted (`in_all_of_theirs`), or when every attribute of the query is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from attrs import Factory, define
+
+from routeproof.checker.validate.fast.bits import Numbers, Tally, in_all_of_theirs, numbers_of
+from routeproof.checker.validate.fast.buckets import Bucket, Item, Key, item, only_value
+from routeproof.checker.validate.fast.groups import EventSetIndex, Group, Index, Places
+from routeproof.model.filters import Attributes, Event, Filter, FilterError, PredicateFilter, Value
+from routeproof.model.filters.value_set import ValueSet
+
+ANSWERED = 1 << 10
+"""Answers that are remembered, of which buckets: some 300 bytes each."""
+
+_Asked: TypeAlias = tuple[tuple[str, Item | None], ...]
+
+
+@define
+class _Attribute:
+    """The buckets that constrain it: to which one value, or loosely."""
+
+    only: dict[Item, Numbers] = Factory(dict)
+    any_only: Numbers = Factory(Numbers)
+    loose: Numbers = Factory(Numbers)
+
+    def with_only(self, one: Item | None) -> int:
+        """The buckets that constrain it to this one value; None is none."""
+        found = None if one is None else self.only.get(one)
+        return 0 if found is None else found.mask
+
+    def known(self, value: Value) -> Item | None:
+        """The value as a key, if some bucket constrains it to this one."""
+        if not self.only:  # a fraction takes long to be hashed
+            return None
+        one = item(value)
+        return one if one in self.only else None
+
+
+class PredicateIndex:
+    """Buckets by key, and per attribute who constrains it how."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Key, Bucket] = {}
+        self._by_place: dict[int, Bucket] = {}
+        self._places = Places()
+        self._attributes: dict[str, _Attribute] = {}
+        self._totals = Tally()
+        """How many attributes each bucket constrains."""
+        self._lenient = Numbers()
+        """The buckets that a missing attribute may satisfy: the count says nothing about whether these match."""
+        self._answered: dict[_Asked, list[Bucket]] = {}
+
+    def add(self, group: Group) -> None:
+        key = Key.of(_predicates(group.filter))
+        bucket = self._by_key.get(key)
+        if bucket is None:
+            bucket = self._by_key[key] = Bucket(key, self._places.take())
+            self._by_place[bucket.place] = bucket
+            self._enter(bucket, True)
+        bucket.add(group)
+
+    def remove(self, group: Group) -> None:
+        key = Key.of(_predicates(group.filter))
+        bucket = self._by_key[key]
+        bucket.remove(group)
+        if not bucket.groups:
+            del self._by_key[key], self._by_place[bucket.place]
+            self._enter(bucket, False)
+            self._places.give_back(bucket.place)
+
+    def matching(self, event: Event) -> Iterator[Group]:
+        if not isinstance(event, Attributes):
+            raise FilterError("a predicate filter cannot match an event number; expected a table of attributes")
+        asked = []
+        for name, value in event.pairs:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                asked.append((name, attribute.known(value)))
+        for bucket in self._possible(tuple(asked)):
+            yield from bucket.matching(event)
+
+    def _possible(self, asked: _Asked) -> list[Bucket]:
+        """Which buckets an event may match: of these attributes it has this one value, or another one (None)."""
+        found = self._answered.get(asked)
+        if found is None:
+            if len(self._answered) >= ANSWERED:
+                self._answered.clear()
+            masks = [self._attributes[name].with_only(one) | self._attributes[name].loose.mask for name, one in asked]
+            found = self._answered[asked] = self._listed(self._accounted_for(masks) | self._lenient.mask)
+        return found
+
+    def covering(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        accounted = []
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                accounted.append(attribute.with_only(only_value(values)) | attribute.loose.mask)
+        for bucket in self._listed(self._accounted_for(accounted)):
+            yield from bucket.covering(mine)
+
+    def covered(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        possible = self._places.everyone
+        wide: list[tuple[_Attribute, ValueSet]] = []
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is None:
+                return
+            one = only_value(values)
+            if one is not None:
+                possible &= attribute.with_only(one)
+            else:
+                possible &= attribute.any_only.mask | attribute.loose.mask
+                wide.append((attribute, values))
+        for attribute, values in wide:
+            possible &= attribute.loose.mask | _only_in(attribute, values, possible)
+        for bucket in self._listed(possible):
+            yield from bucket.covered(mine)
+
+    def overlapping(self, asked: Filter) -> Iterator[Group]:
+        mine = _predicates(asked)
+        possible = self._places.everyone
+        for name, values in mine.constraints:
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                one = only_value(values)
+                if one is not None:
+                    possible &= ~attribute.any_only.mask | attribute.with_only(one)
+                else:
+                    possible &= ~attribute.any_only.mask | _only_in(attribute, values, possible)
+        for bucket in self._listed(possible):
+            yield from bucket.overlapping(mine)
+
+    def _accounted_for(self, masks: list[int]) -> int:
+        return in_all_of_theirs(masks, self._totals, self._places.everyone)
+
+    def _listed(self, buckets: int) -> list[Bucket]:
+        return [self._by_place[place] for place in numbers_of(buckets)]
+
+    def _enter(self, bucket: Bucket, belongs: bool) -> None:
+        """A bucket came, or went."""
+        self._answered.clear()
+        for name, one in bucket.key.items:
+            attribute = self._attributes.setdefault(name, _Attribute())
+            attribute.any_only.set(bucket.place, belongs)
+            attribute.only.setdefault(one, Numbers()).set(bucket.place, belongs)
+            if not attribute.only[one]:
+                del attribute.only[one]
+        for name in (*bucket.key.ranges, *bucket.key.others):
+            self._attributes.setdefault(name, _Attribute()).loose.set(bucket.place, belongs)
+        self._lenient.set(bucket.place, belongs and bucket.key.lenient)
+        self._totals.set(bucket.place, bucket.key.size if belongs else 0)
+
+
+def _only_in(attribute: _Attribute, values: ValueSet, possible: int) -> int:
+    """The buckets whose one value is among these; all, where there are more values to look at than buckets."""
+    if len(attribute.only) > possible.bit_count():
+        return attribute.any_only.mask
+    found = 0
+    for one, buckets in attribute.only.items():
+        value: Value = one[0] if isinstance(one, tuple) else one
+        if value in values:
+            found |= buckets.mask
+    return found
+
+
+def _predicates(each: Filter) -> PredicateFilter:
+    if not isinstance(each, PredicateFilter):
+        raise FilterError("a predicate filter was compared with a set of events; expected filters of one kind")
+    return each
+
+
+# -- both kinds --------------------------------------------------------------------------------------------------------
+
+
+class BothKinds:
+    """Each question goes to the index of its kind."""
+
+    def __init__(self) -> None:
+        self._sets = EventSetIndex()
+        self._predicates = PredicateIndex()
+
+    def add(self, group: Group) -> None:
+        self._of(group.filter).add(group)
+
+    def remove(self, group: Group) -> None:
+        self._of(group.filter).remove(group)
+
+    def matching(self, event: Event) -> Iterable[Group]:
+        return (self._predicates if isinstance(event, Attributes) else self._sets).matching(event)
+
+    def covering(self, asked: Filter) -> Iterable[Group]:
+        return self._of(asked).covering(asked)
+
+    def covered(self, asked: Filter) -> Iterable[Group]:
+        return self._of(asked).covered(asked)
+
+    def overlapping(self, asked: Filter) -> Iterable[Group]:
+        return self._of(asked).overlapping(asked)
+
+    def _of(self, each: Filter) -> Index:
+        return self._predicates if isinstance(each, PredicateFilter) else self._sets
+
+
+def matches(its: Filter, event: Event) -> bool:
+    return isinstance(its, PredicateFilter) == isinstance(event, Attributes) and its.matches(event)
+
+
+def covers(wide: Filter, narrow: Filter) -> bool:
+    return type(wide) is type(narrow) and wide.covers(narrow)
+
+
+def overlaps(one: Filter, other: Filter) -> bool:
+    return type(one) is type(other) and one.overlaps(other)

@@ -1,0 +1,1 @@
+"""Indexes of filters: what covers, what overlaps, what matches."""

@@ -1,0 +1,1 @@
+"""Migration in the reference implementation."""

@@ -1,0 +1,105 @@
+"""GRAPE: one broker estimates for every candidate what it would cost, from bit vectors and delays (004 IV)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from attrs import define, field, frozen
+
+from routeproof.model.overlay import LOCAL, Node
+
+Metric = Literal["load", "delay"]
+
+
+@frozen
+class BrokerTrace:
+    """GRP-5: what a broker answers of one trace session. Bit D of `bits`: publication D was delivered here (GRP-3)."""
+
+    broker: Node
+    neighbours: tuple[Node, ...]
+    bits: int
+    deliveries: int
+    delays: Mapping[Node, float]
+    """Queueing and matching, by where a message goes: a neighbour, or a client (`LOCAL`)."""
+
+
+def bits_of(first: int, delivered: Iterable[int]) -> int:
+    """GRP-3: the bit vector of the publications delivered in a session that began with the publication `first`."""
+    return sum(1 << (number - first) for number in set(delivered))
+
+
+@define
+class Estimate:
+    """GRP-7 to GRP-9, for one session. A neighbour that did not answer delivered nothing, and is left out."""
+
+    traces: Mapping[Node, BrokerTrace]
+    pings: Mapping[Node, float] = field(factory=dict)
+    _downstream: dict[tuple[Node, Node], int] = field(factory=dict)
+    """GRP-9: the vector behind each directed link. It does not depend on where the publisher is."""
+
+    def delay(self, root: Node) -> float:
+        """GRP-7: the mean delay of a delivery, if the publisher were at the root."""
+        total, many = 0.0, 0
+        waiting: list[tuple[float, Node, Node]] = [(self.pings.get(root, 0.0), root, LOCAL)]
+        while waiting:
+            so_far, node, came = waiting.pop()
+            trace = self.traces[node]
+            total += trace.deliveries * (so_far + trace.delays[LOCAL]) if trace.deliveries else 0.0
+            many += trace.deliveries
+            waiting += [(so_far + trace.delays[n], n, node) for n in self._onward(node, came)]
+        return total / many if many else 0.0
+
+    def rate(self, root: Node) -> int:
+        """GRP-8: the input messages of all brokers, if the publisher were at the root."""
+        total, waiting = 0, [(root, LOCAL)]
+        while waiting:
+            node, came = waiting.pop()
+            total += self._vector(node, came).bit_count()
+            waiting += [(n, node) for n in self._onward(node, came)]
+        return total
+
+    def _vector(self, node: Node, came: Node) -> int:
+        """GRP-9: what is delivered here or behind any neighbour but one."""
+        vector = self.traces[node].bits
+        for neighbour in self._onward(node, came):
+            vector |= self._behind(node, neighbour)
+        return vector
+
+    def _behind(self, node: Node, neighbour: Node) -> int:
+        """The vector behind a link, from its far end backwards: deep overlays are no reason to recurse."""
+        order, waiting = [], [(node, neighbour)]
+        while waiting:
+            link = waiting.pop()
+            if link not in self._downstream:
+                order.append(link)
+                waiting += [(link[1], n) for n in self._onward(link[1], link[0])]
+        for near, far in reversed(order):
+            vector = self.traces[far].bits
+            for n in self._onward(far, near):
+                vector |= self._downstream[far, n]
+            self._downstream[near, far] = vector
+        return self._downstream[node, neighbour]
+
+    def _onward(self, node: Node, came: Node) -> Sequence[Node]:
+        return [n for n in self.traces[node].neighbours if n != came and n in self.traces]
+
+    def choose(self, candidates: Iterable[Node], metric: Metric, weight: float) -> Node:
+        """GRP-10: of the candidates whose metric, as a share of the range, is at most 100 - weight, the least by the
+        other metric. Ties go to the metric itself (GRP-11), then to the lower number.
+        """
+        if not 0 <= weight <= 100:
+            raise ValueError(f"the weight is {weight}; expected a number from 0 to 100")
+        nodes = sorted(candidates)
+        first = {n: float(self.rate(n)) if metric == "load" else self.delay(n) for n in nodes}
+        share = normalised(first)
+        left = [n for n in nodes if share[n] <= 100 - weight]
+        second = {n: self.delay(n) if metric == "load" else float(self.rate(n)) for n in left}
+        return min(left, key=lambda n: (second[n], first[n], n))
+
+
+def normalised(values: Mapping[Node, float]) -> dict[Node, float]:
+    """From 0 for the least to 100 for the greatest (the paper does not define it; GRP-11 must come out)."""
+    least, greatest = min(values.values()), max(values.values())
+    width = greatest - least
+    return {n: 100 * (value - least) / width if width else 0.0 for n, value in values.items()}

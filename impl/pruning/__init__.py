@@ -1,0 +1,1 @@
+"""The pruning protocol's brokers in the reference implementation."""

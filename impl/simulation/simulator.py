@@ -1,0 +1,263 @@
+"""A discrete-event simulator: the nodes of a protocol, in virtual time.
+
+    simulator = Simulator(overlay, lambda b: Broker(b, overlay.neighbours(b), "active"), Costs.measured("active"))
+    simulator.play(operations)
+
+Time is a whole number of nanoseconds. Every node is one server with one input queue: it takes the message at its
+head, is busy for what the message costs, and at the end of that time handles it and sends what comes of it. A link
+delivers in the order of sending. Nothing is left to chance but the jitter of links, which is seeded; events of one
+moment happen in the order in which they came to be known. The same run is therefore the same to the last byte.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from random import Random
+from typing import NamedTuple, Protocol
+
+from attrs import Factory, define, field, frozen
+from attrs.validators import ge, optional
+
+from routeproof.impl.simulation.costs import MILLISECOND, Costs
+from routeproof.model.messages import Message
+from routeproof.model.overlay import LOCAL, Link, Node, Overlay
+from routeproof.model.protocol import ProtocolError
+from routeproof.model.topology import Topology
+
+Sends = Sequence[tuple[Node, Message]]
+
+Signals = Callable[[Node, int], Message | None]
+"""(node, messages that wait there) -> what its driver tells it now, between two messages. That takes no time."""
+
+
+class Operation(NamedTuple):
+    """An operation of a client: at this time, at this broker or other node."""
+
+    time: int
+    broker: Node
+    message: Message
+
+
+class Handler(Protocol):
+    """A broker without input or output of its own. A delivery is a send to `LOCAL`."""
+
+    def receive(self, sender: Node, message: Message, /) -> Sends: ...
+
+
+class Observer:
+    """Observer of a run; does nothing itself. `every`: nanoseconds between two calls of `look`; 0 for none."""
+
+    every: int = 0
+
+    def issued(self, operation: Operation) -> None:
+        """A client spoke. Its broker may be busy still."""
+
+    def handled(
+        self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
+    ) -> None:
+        """A broker has just handled a message that it took from its queue at `began`, or a signal, between two."""
+
+    def look(self, simulator: Simulator, time: int) -> None:
+        """Everything up to this time has happened, and nothing after it. Comes once more when a run has ended."""
+
+
+@frozen
+class Network:
+    """Links and queues between brokers.
+
+    `capacity` bounds each broker's input queue, the message in service not counted; None is no bound. A message that
+    finds the queue full stays at the head of its link and holds up what comes behind it there (back-pressure); links
+    that wait are let in by turns. A link itself holds any number, as a sender's output buffer would: were it to block
+    its sender too, two brokers that are both full would wait for each other for ever.
+    """
+
+    latency: int = MILLISECOND
+    latencies: Mapping[Link, int] = Factory(dict)
+    """Latencies of the links that differ from `latency`."""
+    jitter: int = 0
+    """Up to this much is added to a latency, never overtaking what was sent before."""
+    capacity: int | None = field(default=None, validator=optional(ge(1)))
+    seed: int = 0
+
+
+@define(eq=False)
+class _Line:
+    """A directed link, or (from `LOCAL`) the clients of a broker."""
+
+    sender: Node
+    to: _Station
+    latency: int
+    arrival: int = 0
+    """Arrival of the message that was sent last; no later message arrives earlier."""
+    held: deque[Message] = field(factory=deque)
+    """Arrived, and not let in."""
+
+
+@define(eq=False)
+class _Station:
+    """A broker with its queue. It is busy with the message at `began`, or waits for one."""
+
+    node: Node
+    handler: Handler
+    lines: dict[Node, _Line] = field(factory=dict)
+    """To each neighbour."""
+    queue: deque[tuple[Node, Message]] = field(factory=deque)
+    shut_out: deque[_Line] = field(factory=deque)
+    """Lines whose head waits for room."""
+    serving: tuple[Node, Message] | None = None
+    began: int = 0
+
+
+@define(eq=False)
+class Simulator:
+    """`play` runs until nothing is left to happen, and may be called again: time goes on from there."""
+
+    overlay: Overlay
+    make: Callable[[Node], Handler]
+    costs: Costs
+    network: Network = field(factory=Network)
+    observers: Sequence[Observer] = ()
+    signals: Signals | None = None
+    topology: Topology = field(kw_only=True, default=Factory(lambda self: Topology.of(self.overlay), takes_self=True))
+    """The nodes and channels, where there are more than the brokers and links of the overlay."""
+    now: int = field(default=0, init=False)
+    handled: int = field(default=0, init=False)
+    """Messages, clients' operations included."""
+    _events: list[tuple[int, int, _Station | _Line, Message | Operation | None]] = field(factory=list, init=False)
+    _number: int = field(default=0, init=False)
+    _stations: dict[Node, _Station] = field(factory=dict, init=False)
+    _clients: dict[Node, _Line] = field(factory=dict, init=False)
+    _looks: list[tuple[int, int]] = field(factory=list, init=False)
+    """For each observer that looks: when next, and which it is."""
+    _random: Random = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._random = Random(f"links {self.network.seed}")
+        self._stations = {b: _Station(b, self.make(b)) for b in self.topology.nodes}
+        self._clients = {b: _Line(LOCAL, self._stations[b], 0) for b in self.topology.nodes}
+        for u, v in self.topology.channels:
+            latency = self.network.latencies.get((u, v), self.network.latency)
+            self._stations[u].lines[v] = _Line(u, self._stations[v], latency)
+        self._looks = [(o.every, i) for i, o in enumerate(self.observers) if o.every]
+
+    # -- what an observer may ask --------------------------------------------------------------------------------------
+
+    def broker(self, node: Node) -> Handler:
+        return self._stations[node].handler
+
+    def queue(self, node: Node) -> int:
+        """Messages that wait to be taken, the one in service not counted."""
+        return len(self._stations[node].queue)
+
+    def held(self, node: Node) -> int:
+        """Messages that arrived and found no room."""
+        station = self._stations[node]
+        return sum(len(line.held) for line in station.shut_out)
+
+    # -- the run -------------------------------------------------------------------------------------------------------
+
+    def play(self, operations: Iterable[Operation]) -> None:
+        """Operations in order of time, taken one by one; one whose time has passed happens now."""
+        coming = iter(operations)
+        self._expect(coming)
+        events = self._events
+        while events:
+            time, _, what, message = heappop(events)
+            while self._looks and self._looks[0][0] < time:
+                self._look()
+            self.now = time
+            if isinstance(what, _Station):
+                self._finish(what)
+            elif isinstance(message, Operation):
+                self._issue(what, message)
+                self._expect(coming)
+            elif message is not None:
+                self._arrive(what, message)
+        for observer in self.observers:
+            if observer.every:
+                observer.look(self, self.now)
+
+    def _at(self, time: int, what: _Station | _Line, message: Message | Operation | None = None) -> None:
+        self._number += 1
+        heappush(self._events, (time, self._number, what, message))
+
+    def _expect(self, coming: Iterator[Operation]) -> None:
+        """Only the next operation is in the heap: a workload may be longer than memory."""
+        operation = next(coming, None)
+        if operation is not None:
+            self._at(max(operation.time, self.now), self._clients[operation.broker], operation)
+
+    def _look(self) -> None:
+        time, which = heappop(self._looks)
+        observer = self.observers[which]
+        observer.look(self, time)
+        heappush(self._looks, (time + observer.every, which))
+
+    def _issue(self, line: _Line, operation: Operation) -> None:
+        for observer in self.observers:
+            observer.issued(operation)
+        self._arrive(line, operation.message)
+
+    def _arrive(self, line: _Line, message: Message) -> None:
+        station = line.to
+        capacity = self.network.capacity
+        if capacity is not None and len(station.queue) >= capacity:
+            if not line.held:
+                station.shut_out.append(line)
+            line.held.append(message)
+            return
+        station.queue.append((line.sender, message))
+        if station.serving is None:
+            self._begin(station)
+
+    def _begin(self, station: _Station) -> None:
+        station.serving = station.queue.popleft()
+        station.began = self.now
+        if station.shut_out:
+            self._let_in(station)
+        self._at(self.now + self.costs.of(station.serving[1]), station)
+
+    def _let_in(self, station: _Station) -> None:
+        """There is room for one, by turns. So while any line waits, the queue is full."""
+        line = station.shut_out.popleft()
+        station.queue.append((line.sender, line.held.popleft()))
+        if line.held:
+            station.shut_out.append(line)
+
+    def _finish(self, station: _Station) -> None:
+        assert station.serving is not None
+        sender, message = station.serving
+        self.handled += 1
+        self._handle(station, sender, message, station.began)
+        station.serving = None
+        if self.signals is not None:
+            signal = self.signals(station.node, len(station.queue))
+            if signal is not None:
+                self._handle(station, LOCAL, signal, self.now)
+        if station.queue:
+            self._begin(station)
+
+    def _handle(self, station: _Station, sender: Node, message: Message, began: int) -> None:
+        sends = station.handler.receive(sender, message)
+        for to, sent in sends:
+            if to != LOCAL:
+                line = station.lines.get(to)
+                if line is None:
+                    raise ProtocolError(self._stray(station.node, to, sent))
+                self._send(line, sent)
+        for observer in self.observers:
+            observer.handled(self, station.node, sender, message, began, sends)
+
+    def _stray(self, node: Node, to: Node, message: Message) -> str:
+        name = self.topology.name
+        return (
+            f"{name(node)} sends {message.kind} to {name(to)}, to which it has no channel; "
+            "add the channel to the topology, or send to a neighbour"
+        )
+
+    def _send(self, line: _Line, message: Message) -> None:
+        jitter = self._random.randint(0, self.network.jitter) if self.network.jitter else 0
+        line.arrival = max(line.arrival, self.now + line.latency + jitter)
+        self._at(line.arrival, line, message)

@@ -1,0 +1,1 @@
+"""Migration: what a move of a publisher must keep."""

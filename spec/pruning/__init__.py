@@ -1,0 +1,1 @@
+"""Properties and claims of the pruning protocol."""

@@ -1,0 +1,222 @@
+"""Statements of papers that do not hold: properties of no policy, each with a counterexample that shows it.
+
+They differ from what does hold (`properties`) in one hypothesis each. No check asks them; the registry of
+claims (`claims`) names them, and replay puts them to its traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from routeproof.model.history import Ledger
+from routeproof.model.messages import Publication, Publish, Subscription
+from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.pruning.state import PruningTables
+from routeproof.spec.property import OK, Answer, Property, Seen
+from routeproof.spec.pruning.properties import in_scope, uncovered_without, wrong_row
+from routeproof.spec.pruning.similarity import Past, pasts
+
+# -- similarity --------------------------------------------------------------------------------------------------------
+
+
+def equation_one(ledger: Ledger, history: Seen) -> Answer:
+    """Equation 1: a publication that a root and others match is matched by one that the root covers or only
+    overlaps.
+    """
+    return _equation_one(ledger, history, of_roots=True)
+
+
+def equation_one_of_all(ledger: Ledger, history: Seen) -> Answer:
+    """Equation 1 of every subscription, covered or not."""
+    return _equation_one(ledger, history, of_roots=False)
+
+
+def _equation_one(ledger: Ledger, history: Seen, of_roots: bool) -> Answer:
+    """Both sides, each as it is written: what any other matches, and what is in P(Sbar) or P(R)."""
+    exercised = False
+    live = ledger.active_subscriptions(history.done)
+    for past in pasts(ledger, history):
+        s = ledger.instance.subscriptions[past.rank]
+        others = [t for t in ledger.instance.subscriptions if live[t.rank] and t != s]
+        if of_roots and any(strictly_covers(t, s) for t in others):
+            continue
+        covered = [t for t in others if s.filter.covers(t.filter)]
+        crossing = [t for t in others if t.filter.overlaps(s.filter) and not t.filter.covers(s.filter)]
+        for p in past.matched:
+            matched, by_one = (_is_matched_by(p, some) for some in (others, [*covered, *crossing]))
+            exercised = exercised or matched
+            if matched != by_one:
+                return f"of what {s} matches something else matches {p}, and nothing that it covers or only intersects"
+    return OK if exercised else None
+
+
+def _is_matched_by(p: Publication, subscriptions: Iterable[Subscription]) -> bool:
+    return any(t.filter.matches(p.event) for t in subscriptions)
+
+
+def strictly_covers(t: Subscription, s: Subscription) -> bool:
+    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
+
+
+def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: PruningTables) -> Answer:
+    """Property 3, where "another subscription" is one in a broker's table: similarity does not decrease over a link."""
+    name = ledger.name
+    exercised = False
+    for s, x in near.subs:
+        for a in (a for a, y in near.advs if y == link[1] and x != link[1] and s in near.sent_to(link[1])):
+            mine = [p for p in ledger.instance.publications if p.of == a.id and s.filter.matches(p.event)]
+            here, there = (sum(_is_matched(tables, s, p) for p in mine) for tables in (near, far))
+            exercised = exercised or bool(mine)
+            if here > there:
+                found = f"{name(link[0])} and {name(link[1])} have {here} and {there} similar"
+                return f"of {len(mine)} publications of {a} that {s} matches, {found}"
+    return OK if exercised else None
+
+
+def _is_matched(tables: PruningTables, s: Subscription, p: Publication) -> bool:
+    return _is_matched_by(p, (t for t, _ in tables.subs if t != s))
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+def statistics_at_publisher(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """Equation 3 at the publisher's broker too."""
+    return wrong_row(ledger, node, tables, history, to_publisher=True)
+
+
+def statistics_while_changing(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """Equation 3 for all rows, whatever has changed since they were recorded."""
+    return wrong_row(ledger, node, tables, history, fair=False)
+
+
+def statistics_of_all_entries(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """Equation 3, whichever entries of a table are counted."""
+    return wrong_row(ledger, node, tables, history)
+
+
+def statistics_beside_retained(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """Equation 3, although a matching subscription was withdrawn earlier."""
+    return wrong_row(ledger, node, tables, history, beside_withdrawn=True)
+
+
+def count_of_others(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """The count of a row is the number of other matches that join below the publisher's broker."""
+    exercised = False
+    for row, p, past in in_scope(ledger, node, tables, history):
+        others = sum(joins < len(past.path) - 1 for joins in past.joins_at(p))
+        exercised = exercised or others > 0
+        if row.count != others:
+            s = ledger.instance.subscriptions[past.rank]
+            return f"{ledger.name(node)} noted {p} for {s} with the count {row.count}; {others} others match"
+    return OK if exercised else None
+
+
+def few_where_counts_are_small(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """STA-8: if all counts are below `fewest`, fewer than `fewest` subscriptions are triggered. Only subscriptions that
+    past publications matched are counted: counts cannot show others.
+    """
+    name = ledger.name
+    fewest, exercised = ledger.parameters.fewest, False
+    seen = list(in_scope(ledger, node, tables, history))
+    for s in dict.fromkeys(s for s, _, _ in tables.rows):
+        mine = [(row, p) for row, p, past in seen if past.rank == s.rank]
+        if mine and max(row.count for row, _ in mine) < fewest:
+            told = [n for n, sent in tables.sent if s in sent]
+            triggered = {t for n in told for t in uncovered_without(tables, n, s)}
+            known = [t for t in triggered if any(t.filter.matches(p.event) for _, p in mine)]
+            exercised = exercised or bool(triggered)
+            if len(known) >= fewest:
+                return f"no count of {s} reaches {fewest}, and its withdrawal from {name(node)} triggers {len(known)}"
+    return OK if exercised else None
+
+
+# -- where a withdrawal ends -------------------------------------------------------------------------------------------
+
+
+def critical_broker_exists(ledger: Ledger, history: Seen) -> Answer:
+    """On the way to each publisher there is a broker at which the similarity reaches the greatest threshold."""
+    most = max(ledger.parameters.thresholds)
+    exercised = False
+    for past in pasts(ledger, history):
+        exercised = True
+        if not past.reaches(len(past.path) - 1, most):
+            s, a = ledger.instance.subscriptions[past.rank], past.advertiser.advertisement
+            return (
+                f"others match {len(past.similar(len(past.path) - 1))} of {len(past.matched)} of {a} that {s} matches"
+            )
+    return OK if exercised else None
+
+
+def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """The least threshold bounds false positives as long as a subscription is retained, not only at its withdrawal."""
+    name = ledger.name
+    least = min(ledger.parameters.thresholds)
+    exercised = False
+    for s, x in tables.subs:
+        if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
+            continue
+        subscriber = ledger.instance.subscribers[s.rank]
+        for advertiser in ledger.instance.advertisers:
+            past = Past(ledger, history, s.rank, advertiser, subscriber.at)
+            if past.matched and node in past.path:
+                exercised = True
+                if not past.reaches(past.path.index(node), least):
+                    return f"{name(node)} keeps {s}, of whose {len(past.matched)} publications others match too few now"
+    return OK if exercised else None
+
+
+def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """The least threshold also bounds false positives of advertisements that never published to the retained
+    subscription.
+    """
+    least = min(ledger.parameters.thresholds)
+    exercised = False
+    for s, x in tables.subs:
+        if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
+            continue
+        for advertiser in ledger.instance.advertisers:
+            past = Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at)
+            a = advertiser.advertisement
+            came = [p for p in _published(ledger, history, a.id) if s.filter.matches(p.event)]
+            exercised = exercised or node in past.path
+            if came and not past.matched and node in past.path:
+                wanted = [p for p in came if any(node in way for way in past.ways(p))]
+                if 100 * len(wanted) < least * len(came):
+                    return (
+                        f"{ledger.name(node)} keeps {s}: of {len(came)} publications of {a} others match {len(wanted)}"
+                    )
+    return OK if exercised else None
+
+
+def _published(ledger: Ledger, history: Seen, advertisement: str) -> list[Publication]:
+    done = [o.message for o in ledger.operations if history.done & o.bit]
+    return [m.publication for m in done if isinstance(m, Publish) and m.publication.of == advertisement]
+
+
+def triggered_at_most_active(*_: Any) -> Answer:
+    """If the network settles after each operation, withdrawals trigger no more subscriptions than under active
+    covering.
+    """
+    raise AssertionError("TriggeredAtMostActive is a property of a whole run: `checker.settled` decides it")
+
+
+FAIR = ("local", "done", "delivered", "fair")
+
+CLAIMED = (
+    Property.of("EquationOneOfAll", "always", "world", (), equation_one_of_all, ("done", "delivered")),
+    Property.of("SimilarityInTables", "always", "link", (), similarity_in_tables, ("local",)),
+    Property.of("StatisticsAtPublisher", "always", "node", (), statistics_at_publisher, FAIR),
+    Property.of(
+        "StatisticsWhileChanging", "always", "node", (), statistics_while_changing, ("local", "done", "delivered")
+    ),
+    Property.of("StatisticsOfAllEntries", "always", "node", (), statistics_of_all_entries, FAIR),
+    Property.of("StatisticsBesideRetained", "always", "node", (), statistics_beside_retained, FAIR),
+    Property.of("CountOfOthers", "always", "node", (), count_of_others, FAIR),
+    Property.of("FewWhereCountsAreSmall", "always", "node", (), few_where_counts_are_small, FAIR),
+    Property.of("CriticalBrokerExists", "always", "world", (), critical_broker_exists, ("done", "delivered")),
+    Property.of("FalsePositivesOfNew", "always", "node", (), false_positives_of_new, ("local", "done", "delivered")),
+    Property.of("FalsePositivesAlways", "always", "node", (), false_positives_always, ("local", "done", "delivered")),
+    Property.of("TriggeredAtMostActive", "always", "settled", (), triggered_at_most_active),
+)

@@ -1,0 +1,200 @@
+"""Signature of the relation: the names, and the facts that tie them together.
+
+`Facts` never change: the overlay's links, how filters compare, where clients are, the content of each message.
+`TableRelations` are what one broker knows, `Sends` what it sends in one step, `WorldState` the whole world with its
+ghosts. Each is a record of relations, over terms of either reading (`readings`).
+
+LOCAL, the sender of a client's operation and the last hop of a local subscription, is written as the broker itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attrs import frozen
+
+from routeproof.spec.theory.logic.formulas import Truth
+from routeproof.spec.theory.logic.readings import (
+    ADV,
+    BROKER,
+    ITEM,
+    PUB,
+    SUB,
+    Clause,
+    Function,
+    Logic,
+    Relation,
+    Sort,
+    Term,
+    over,
+)
+
+ABOUT: dict[str, Sort] = {"adv": ADV, "unadv": ADV, "sub": SUB, "unsub": SUB, "pub": PUB}
+"""The kinds of messages, and what each is about."""
+
+
+@frozen
+class Facts:
+    """Relations that no step changes. An item is a place in a queue, once and for all: `before` is the order of
+    sending.
+    """
+
+    link: Relation = over(BROKER, BROKER)
+    covers: Relation = over(SUB, SUB)
+    overlaps: Relation = over(ADV, SUB)
+    matches: Relation = over(PUB, SUB)
+    lower: Relation = over(SUB, SUB)
+    """The order of ids, as the instance lists them."""
+    adv_of: Function = over(PUB, result=ADV)
+    home_of_adv: Function = over(ADV, result=BROKER)
+    home_of_sub: Function = over(SUB, result=BROKER)
+    may_unadvertise: Relation = over(ADV)
+    may_unsubscribe: Relation = over(SUB)
+    is_adv: Relation = over(ITEM, ADV)
+    is_unadv: Relation = over(ITEM, ADV)
+    is_sub: Relation = over(ITEM, SUB)
+    is_unsub: Relation = over(ITEM, SUB)
+    is_pub: Relation = over(ITEM, PUB)
+    before: Relation = over(ITEM, ITEM)
+
+    def says(self, kind: str) -> Relation:
+        """`says(kind)(i, m)`: the message at i is of this kind and about m."""
+        relation: Relation = getattr(self, f"is_{kind}")
+        return relation
+
+
+@frozen
+class TableRelations:
+    """Tables of one broker: each entry with its last hop, and what was sent to whom."""
+
+    advs: Relation = over(ADV, BROKER)
+    subs: Relation = over(SUB, BROKER)
+    sent: Relation = over(BROKER, SUB)
+
+
+@frozen
+class Sends:
+    """Messages that one broker sends in a step: on links, and deliveries to its clients."""
+
+    to: Relation = over(ITEM, BROKER)
+    delivers: Relation = over(PUB, SUB)
+
+
+@frozen
+class WorldState:
+    """The world: every broker's tables, every queue, what clients have done, and the ghosts."""
+
+    advs: Relation = over(BROKER, ADV, BROKER)
+    subs: Relation = over(BROKER, SUB, BROKER)
+    sent: Relation = over(BROKER, BROKER, SUB)
+    on: Relation = over(ITEM, BROKER, BROKER)
+    """`on(i, x, y)`: i is queued from x to y."""
+    advertised: Relation = over(ADV)
+    unadvertised: Relation = over(ADV)
+    subscribed: Relation = over(SUB)
+    unsubscribed: Relation = over(SUB)
+    published: Relation = over(PUB)
+    delivered: Relation = over(PUB, SUB)
+    duplicate: Relation = over()
+    ready: Relation = over(SUB, ADV)
+    owed: Relation = over(PUB, SUB)
+
+    def tables(self, broker: Term) -> TableRelations:
+        return TableRelations(*(partial(each, broker) for each in (self.advs, self.subs, self.sent)))
+
+
+COVERING = "covering is reflexive and transitive, and what covers overlaps what is overlapped (COV-1)"
+IDS = "ids are in a strict order (COV-10); that it is total is not needed"
+DRAWN = "what matches a publication overlaps its advertisement"
+MATCHING = "what covers a subscription matches all that it matches (COV-1)"
+TOTAL = "of two ids, one comes before the other (COV-10)"
+MESSAGES = "a queued item is one message, and items are in the order in which they were sent"
+
+
+def facts_hold(logic: Logic, facts: Facts) -> list[Clause]:
+    """Facts about all filters, ids and queues, each with the hypothesis that it is part of. `trees` says that links
+    form a tree (RTE-1).
+    """
+    f = facts
+    return [
+        Clause("a filter covers itself", (SUB,), lambda s: f.covers(s, s), ("COV-1",), COVERING),
+        Clause(
+            "covering is transitive",
+            (SUB, SUB, SUB),
+            lambda r, s, t: logic.implies(logic.all_of(f.covers(r, s), f.covers(s, t)), f.covers(r, t)),
+            ("COV-1",),
+            COVERING,
+        ),
+        Clause(
+            "what covers matches all that is matched",
+            (SUB, SUB, PUB),
+            lambda t, s, p: logic.implies(logic.all_of(f.covers(t, s), f.matches(p, s)), f.matches(p, t)),
+            ("COV-1",),
+            MATCHING,
+        ),
+        Clause(
+            "what covers overlaps all that is overlapped",
+            (SUB, SUB, ADV),
+            lambda t, s, a: logic.implies(logic.all_of(f.covers(t, s), f.overlaps(a, s)), f.overlaps(a, t)),
+            ("COV-1",),
+            COVERING,
+        ),
+        Clause(
+            "what matches a publication overlaps its advertisement",
+            (PUB, SUB),
+            lambda p, s: logic.implies(f.matches(p, s), f.overlaps(f.adv_of(p), s)),
+            source=DRAWN,
+        ),
+        *_strict_total_order("ids are in order", SUB, logic, f.lower, IDS, TOTAL),
+        *_strict_total_order("items are in order", ITEM, logic, f.before, MESSAGES, MESSAGES),
+        Clause(
+            "an item says something",
+            (ITEM,),
+            lambda i: logic.any_of(*(_says(logic, f, k, i) for k in ABOUT)),
+            source=MESSAGES,
+        ),
+        *(
+            Clause(
+                f"an item says one {kind}",
+                (ITEM, about, about),
+                lambda i, m, n, kind=kind: logic.implies(
+                    logic.all_of(f.says(kind)(i, m), f.says(kind)(i, n)), logic.equal(m, n)
+                ),
+                source=MESSAGES,
+            )
+            for kind, about in ABOUT.items()
+        ),
+        *(
+            Clause(
+                f"an item that says {one} does not say {other}",
+                (ITEM, ABOUT[one], ABOUT[other]),
+                lambda i, m, n, one=one, other=other: logic.no(logic.all_of(f.says(one)(i, m), f.says(other)(i, n))),
+                source=MESSAGES,
+            )
+            for one in ABOUT
+            for other in ABOUT
+            if one < other
+        ),
+    ]
+
+
+def _says(logic: Logic, facts: Facts, kind: str, item: Term) -> Truth:
+    return logic.some((ABOUT[kind],), lambda m: facts.says(kind)(item, m))
+
+
+def _strict_total_order(name: str, sort: Sort, logic: Logic, less: Relation, strict: str, total: str) -> list[Clause]:
+    return [
+        Clause(f"{name}: none before itself", (sort,), lambda x: logic.no(less(x, x)), source=strict),
+        Clause(
+            f"{name}: transitive",
+            (sort, sort, sort),
+            lambda x, y, z: logic.implies(logic.all_of(less(x, y), less(y, z)), less(x, z)),
+            source=strict,
+        ),
+        Clause(
+            f"{name}: total",
+            (sort, sort),
+            lambda x, y: logic.any_of(less(x, y), less(y, x), logic.equal(x, y)),
+            source=total,
+        ),
+    ]

@@ -1,0 +1,91 @@
+"""What was proved is proved anew when anything changes that it comes from, and the record is for tests alone."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import z3
+
+from routeproof.checker.prove.catalogue import THEOREMS
+from tests.checker.prove import proved
+from tests.checker.prove.test_theorems import EXPECTED
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    return proved.sources()
+
+
+def test_all_that_a_proof_comes_from_counts(texts: dict[str, str]) -> None:
+    """The modules in which theorems and their obligations are written, and those that judge them."""
+    for theorem in THEOREMS.values():
+        made = theorem.obligations
+        while hasattr(made, "func"):
+            made = made.func
+        assert made.__module__.replace("routeproof.", "", 1).replace(".", "/") + ".py" in texts, theorem.id
+    for name in (
+        "checker/prove/solver/solve.py",
+        "checker/prove/solver/evaluate.py",
+        "checker/prove/induction.py",
+        "checker/prove/vacuity.py",
+        "checker/pruning/refinement.py",
+        "checker/explore/search.py",
+        "model/filters/number_set.py",
+        "spec/theory/relation/routing.py",
+        "model/instances/tiny.toml",
+    ):
+        assert name in texts, name
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("spec/theory/relation/routing.py", "self.logic.any_of(", "self.logic.all_of("),
+        ("checker/prove/induction.py", "mbqi=False", "mbqi=True"),
+        ("checker/prove/solver/solve.py", "RLIMIT = 40_000_000", "RLIMIT = 40_000_001"),
+        ("model/instances/tiny.toml", "1", "2"),
+    ],
+)
+def test_a_clause_a_limit_or_an_instance_that_changes_is_noticed(
+    name: str, old: str, new: str, texts: dict[str, str]
+) -> None:
+    assert old in texts[name]
+    assert proved.digest({**texts, name: texts[name].replace(old, new, 1)}) != proved.key()
+    assert proved.digest({other: text for other, text in texts.items() if other != name}) != proved.key()
+
+
+def test_words_for_people_change_nothing(texts: dict[str, str]) -> None:
+    name = "spec/theory/relation/routing.py"
+    spoken = f'"""Other words."""\n# and a comment\n{texts[name]}'
+    assert proved.digest({**texts, name: spoken}) == proved.digest(texts) == proved.key()
+
+
+def test_another_version_of_z3_counts(texts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3, "get_full_version", lambda: "0.0")
+    assert proved.digest(texts) != proved.key()
+
+
+def test_a_record_of_something_else_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proved, "RECORD", tmp_path / "proved.json")
+    assert proved.recorded() == {}
+    proved.write({"Roads": ["proved", 4]})
+    assert proved.recorded() == {"Roads": ["proved", 4]}
+    record = json.loads(proved.RECORD.read_text())
+    proved.RECORD.write_text(json.dumps({**record, "key": "0" * 64}))
+    assert proved.recorded() == {}
+
+
+def test_what_is_recorded_is_what_is_expected() -> None:
+    """Where the record is of what there is now; otherwise it counts for nothing."""
+    known = proved.recorded()
+    assert {id: tuple(row) for id, row in known.items() if id in EXPECTED}.items() <= EXPECTED.items()
+    assert all(row[0] == "allowed" for id, row in known.items() if id not in EXPECTED)
+
+
+def test_no_part_of_the_product_reads_the_record() -> None:
+    """So that no file makes `routeproof prove` say that something is proved."""
+    rooms = ("checker", "impl", "model", "spec", "traces")
+    files = [path for room in rooms for path in (proved.TOP / room).rglob("*.py")]
+    assert len(files) > 200
+    assert not [path for path in files if re.search(r"proved\.json|checker\.prove\.proved", path.read_text("utf-8"))]

@@ -1,0 +1,51 @@
+"""The worked example of 004, Fig. 1: the publisher moves from B1 to B6, over B5."""
+
+import pytest
+
+from routeproof.model.instance_file import parse_instance
+from routeproof.model.migration.messages import Complete, Update
+from routeproof.model.migration.state import MigrationTables
+from routeproof.model.overlay import LOCAL
+from routeproof.model.protocols import world
+
+LEFT, RIGHT = (1, 2, 3, 4), (6, 7, 8)
+
+
+@pytest.mark.parametrize("removal", ["at-once", "drained"])
+def test_figure_1(removal: str) -> None:
+    instance = parse_instance(
+        {
+            "name": "figure1",
+            "protocol": "migration",
+            "policy": "none",
+            "overlay": [[1, 2], [2, 3], [1, 4], [1, 5], [5, 6], [6, 7], [6, 8]],
+            "migration": {"removal": removal, "moves": [{"publisher": "P", "to": 6}]},
+            "advertisement": [{"id": "P", "at": 1, "events": [0]}],
+            "subscription": [{"id": f"s{b}", "at": b, "events": [0]} for b in (*LEFT, *RIGHT)],
+            "publication": [],
+        },
+        "figure1",
+    )
+    asked = world(instance)
+    state, walked = asked.initial(), []
+    for label in ("advertise(P)", *(f"subscribe(s{b})" for b in (*LEFT, *RIGHT)), "move(P)"):
+        state = asked.step(state, next(action for action in asked.actions if action.label == label)).state
+        while waiting := [
+            action for action in asked.actions if action.kind == "deliver" and asked.enabled(state, action)
+        ]:
+            step = asked.step(state, waiting[0])
+            if isinstance(step.message, Update | Complete):
+                walked.append((type(step.message).__name__, step.action.node))
+            state = step.state
+    assert walked == [("Update", 5), ("Update", 1), ("Complete", 5), ("Complete", 6)]
+    tables = {node: local for node, local in zip(asked.nodes, state.locals, strict=True) if node in asked.brokers}
+    for broker, hop in {6: LOCAL, 5: 6, 1: 5, 2: 1, 4: 1, 7: 6, 8: 6, 3: 2}.items():  # op 1, and nowhere else
+        local = tables[broker]
+        assert isinstance(local, MigrationTables)
+        assert local.adv_from(instance.advertisements[0]) == hop
+    known = {
+        broker: {s.id for s, _ in local.subs} for broker, local in tables.items() if isinstance(local, MigrationTables)
+    }
+    left, right = {f"s{b}" for b in LEFT}, {f"s{b}" for b in RIGHT}
+    assert known[1] == known[5] == left  # op 2: what the right-hand side wants is gone
+    assert known[6] == left | right  # op 3: what the left-hand side wants has come

@@ -1,0 +1,84 @@
+"""Small instances drawn at random, as tables of instance files: combinations that no shipped instance has."""
+
+import random
+from typing import Any
+
+EVENTS = (2, 2, 3)
+READINGS: dict[str, tuple[Any, ...]] = {
+    "triggered": ("neighbour",),
+    "inclusive": (False,),
+    "without_history": ("zero", "absent"),
+    "counts": ("all",),
+    "window": (1,),
+    "sends": ("listed",),
+    "base": ("lazy",),
+    "remembers": (False,),
+    "collects": (True,),
+    "newcomers": ("withdraw",),
+    "overtakes": (True,),
+    "identity": ("id",),
+}
+"""The values that are not the default."""
+
+
+def drawn(protocol: str, seed: int) -> dict[str, Any]:
+    """Returns an instance of the protocol, under one policy."""
+    r = random.Random(f"{protocol} {seed}")
+    brokers = r.choice((2, 3, 3, 3))
+    star = r.random() < 0.3
+    events = range(r.choice(EVENTS))
+    table: dict[str, Any] = {
+        "name": f"drawn{seed}",
+        "protocol": protocol,
+        "overlay": [[1 if star else b - 1, b] for b in range(2, brokers + 1)],
+        "advertisement": _advertisements(r, brokers, events),
+        "subscription": _subscriptions(r, brokers, events, protocol == "pruning"),
+    }
+    table["publication"] = [
+        {"id": p, "of": a["id"], "event": r.choice(a["events"])}
+        for p, a in (("p", r.choice(table["advertisement"])), ("q", r.choice(table["advertisement"])))[
+            : r.choice((1, 2))
+        ]
+    ]
+    return table | (_pruning(r, brokers) if protocol == "pruning" else _faulty(r))
+
+
+def _some(r: random.Random, events: range) -> list[int]:
+    return sorted(r.sample(events, r.randint(1, len(events))))
+
+
+def _advertisements(r: random.Random, brokers: int, events: range) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{"id": "a", "at": r.randint(1, brokers), "events": list(events)}]
+    if r.random() < 0.35:
+        found.append({"id": "b", "at": r.randint(1, brokers), "events": _some(r, events)})
+    return [a | {"unadvertises": r.random() < 0.2} for a in found]
+
+
+def _subscriptions(r: random.Random, brokers: int, events: range, again: bool) -> list[dict[str, Any]]:
+    found = []
+    for rank, s in enumerate("STU"[: r.choice((2, 2, 3))]):
+        widest = rank == 0
+        client = {"id": s, "at": r.randint(1, brokers), "events": list(events) if widest else _some(r, events)}
+        client["unsubscribes"] = r.random() < (0.9 if widest else 0.4)
+        if again and client["unsubscribes"] and r.random() < 0.3:
+            client["again"] = r.randint(1, brokers)
+        found.append(client)
+    r.shuffle(found)
+    return found
+
+
+def _pruning(r: random.Random, brokers: int) -> dict[str, Any]:
+    policy = r.choice(("incremental", "selective"))
+    readings: dict[str, Any] = {"cuts": r.choice(([0, 1], [0, 1], [1, 2], [0, 2]))}
+    if r.random() < 0.4:
+        readings["thresholds"] = [50, 100] if policy == "incremental" else [50]
+    if policy == "selective" and r.random() < 0.3:
+        readings["fewest"] = r.choice((0, 2))
+    readings |= {name: r.choice(values) for name, values in READINGS.items() if r.random() < 0.25}
+    congestion = [{"at": r.randint(1, brokers)}] if r.random() < 0.3 else []
+    return {"policy": policy, "pruning": readings, "congestion": congestion}
+
+
+def _faulty(r: random.Random) -> dict[str, Any]:
+    faults = {kind: r.choice((1, 1, 2)) for kind in ("loss", "duplicate", "reorder", "crash") if r.random() < 0.3}
+    return {"policy": r.choice(("none", "active", "lazy", "packing")), "faults": faults}

@@ -1,0 +1,11 @@
+"""The protocols that have a naive search."""
+
+from tests.naive.instances import Instance
+from tests.naive.pruning import Pruning
+from tests.naive.routing import Routing
+
+SYSTEMS = {"routing": Routing, "pruning": Pruning}
+
+
+def system(instance: Instance, policy: str) -> Routing:
+    return SYSTEMS[instance.protocol](instance, policy)

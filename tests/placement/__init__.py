@@ -1,0 +1,1 @@
+"""Placement of publishers: decisions against definitions, and the paper's examples."""

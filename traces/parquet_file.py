@@ -1,0 +1,190 @@
+"""`ParquetFile` reads a Parquet file of any writer in bounded memory.
+
+A Parquet file of some kilobytes can hold a text of gigabytes, or one text for millions of rows, and the sizes in its
+metadata need not be true. So the headers of a row group's pages are looked at before it is read: they are what pyarrow
+allocates by. Columns of texts are read as dictionaries, so that a text is in memory once and not once a row, and what
+is handed on is cut so that its rows, written out, are not too much either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+from attrs import frozen
+
+from routeproof.traces.columns import ORDER, Batch
+from routeproof.traces.fields import TraceError, in_one_line
+from routeproof.traces.parquet_pages import Page, pages
+
+ROWS = 1 << 14
+"""Rows that are read at once. Each batch brings its dictionaries along again, so fewer would be slower."""
+
+BATCH_BYTES = 1 << 25
+"""Bytes of texts in the rows that are handed on at once. A single row may have more."""
+
+ROW_BYTES = 32 << 20
+"""The longest row, as a line of JSON may be long."""
+
+PAGES_BYTES = 128 << 20
+"""Bytes that the largest pages of all columns of a row group may become, together."""
+
+FOOTER_BYTES = 32 << 20
+"""The longest metadata: those of a file with ten thousand row groups."""
+
+ROWS_A_BYTE = 100
+"""Rows that a byte of a file may stand for. A row has a `seq` of its own, and takes some bytes."""
+
+FREE_ROWS = 1 << 20
+"""Rows that any file may have."""
+
+DELTA_BYTE_ARRAY = 7
+"""An encoding in which each value may be as long as all of its page."""
+
+FAULTS = (OSError, ValueError, MemoryError, OverflowError, KeyError, IndexError, TypeError)
+"""Exceptions of pyarrow for broken files, in addition to its own ones."""
+
+
+@frozen
+class Part:
+    """Some rows of a row group, from `first` on. `is_too_long`: it is a single row that is longer than `ROW_BYTES`."""
+
+    batch: Batch
+    first: int
+    texts: int
+    """Bytes of texts, or more."""
+    is_too_long: bool = False
+
+
+class ParquetFile:
+    """An open file. `TraceError` if it cannot be one of a trace."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._file = file
+        self._size = _size(file)
+        try:
+            texts = _texts(pq.ParquetFile(file, pre_buffer=False))
+            file.seek(0)
+            self.opened: Any = pq.ParquetFile(
+                file, page_checksum_verification=True, pre_buffer=False, read_dictionary=texts
+            )
+            self.metadata: Any = self.opened.metadata
+            self.keys: dict[bytes, bytes] = self.opened.schema_arrow.metadata or {}
+            self.names = [name for name in self.opened.schema_arrow.names if name in ORDER]
+            nested = [name for name in self.names if pa.types.is_nested(self.opened.schema_arrow.field(name).type)]
+        except (pa.ArrowException, *FAULTS) as error:
+            raise TraceError(f"Parquet that cannot be read: {in_one_line(error)}") from None
+        if nested:
+            raise TraceError(f"Parquet whose column {nested[0]} is nested; expected texts and numbers")
+        rows, most = self.metadata.num_rows, max(FREE_ROWS, ROWS_A_BYTE * self._size)
+        if not 0 <= rows <= most:
+            raise TraceError(f"Parquet of {self._size} bytes with {rows} rows; expected at most {most}")
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of rows of each row group."""
+        return [int(self.metadata.row_group(group).num_rows) for group in range(self.metadata.num_row_groups)]
+
+    def parts(self, group: int, names: Sequence[str]) -> Iterator[Part]:
+        """Yields some columns of a row group. A fault of the file is one of pyarrow's exceptions or of `FAULTS`."""
+        done = 0
+        rows = self._rows_at_once(group, names)
+        for batch in self.opened.iter_batches(rows, row_groups=[group], columns=list(names), use_threads=False):
+            batch.validate(full=True)
+            for part in _cut(batch):
+                yield Part(part.batch, done + part.first, part.texts, part.is_too_long)
+            done += batch.num_rows
+            del batch  # it need not stay until there is the next
+
+    def _rows_at_once(self, group: int, names: Sequence[str]) -> int:
+        """So many rows that no batch takes far more than `BATCH_BYTES`; ValueError if a page alone does."""
+        largest = a_row = 0
+        row_group = self.metadata.row_group(group)
+        for number in range(row_group.num_columns):
+            column = row_group.column(number)
+            if column.path_in_schema not in names:
+                continue
+            found = list(self._pages(column))
+            largest += max((page.size for page in found), default=0)
+            a_row += max((_a_value(page) for page in found if page.is_data), default=0)
+        if largest > PAGES_BYTES:
+            raise ValueError(f"its pages become {largest >> 20} MiB; expected at most {PAGES_BYTES >> 20} MiB at once")
+        return max(1, min(ROWS, BATCH_BYTES // max(1, a_row)))
+
+    def _pages(self, column: Any) -> Iterator[Page]:
+        """From where pyarrow begins."""
+        begin = column.data_page_offset
+        if column.has_dictionary_page and 0 < column.dictionary_page_offset < begin:
+            begin = column.dictionary_page_offset
+        return pages(self._file, begin, min(begin + column.total_compressed_size, self._size))
+
+
+def _size(file: BinaryIO) -> int:
+    """The size of a file, whose metadata are not too long."""
+    try:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 8))
+        footer = int.from_bytes(file.read(4), "little")
+        file.seek(0)
+    except OSError as error:
+        raise TraceError(f"Parquet that cannot be read: {error.strerror or error}") from None
+    if FOOTER_BYTES < footer < size:
+        raise TraceError(f"Parquet with {footer >> 20} MiB of metadata; expected at most {FOOTER_BYTES >> 20} MiB")
+    return size
+
+
+def _texts(opened: Any) -> list[str]:
+    columns = opened.schema
+    found = (columns.column(number) for number in range(len(columns)))
+    return [column.path for column in found if column.physical_type == "BYTE_ARRAY" and column.path in ORDER]
+
+
+def _a_value(page: Page) -> int:
+    """Bytes that a value of this page takes in memory, on average or at most."""
+    return page.size if page.encoding == DELTA_BYTE_ARRAY else -(-page.size // max(1, page.values))
+
+
+def _cut(batch: Batch) -> Iterator[Part]:
+    """A batch in pieces whose texts are not too much."""
+    import pyarrow.compute as pc
+
+    found = [each for each in map(_lengths, batch.columns) if each is not None]
+    most = batch.num_rows * sum(longest for _, longest in found)
+    if most <= BATCH_BYTES:
+        yield Part(batch, 0, most)
+        return
+    each_row = found[0][0]()
+    for column, _ in found[1:]:
+        each_row = pc.add(each_row, column())
+    first = total = 0
+    for at, length in enumerate(each_row.to_pylist()):
+        if at > first and total + length > BATCH_BYTES:
+            yield Part(batch.slice(first, at - first), first, total, total > ROW_BYTES)
+            first, total = at, 0
+        total += length
+    if first < batch.num_rows:
+        yield Part(batch.slice(first), first, total, total > ROW_BYTES)
+
+
+def _lengths(column: Any) -> tuple[Callable[[], Any], int] | None:
+    """Returns a function for the bytes of each row of a column of texts, and the bytes of the longest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_dictionary = pa.types.is_dictionary(column.type)
+    texts = column.dictionary if is_dictionary else column
+    if not _has_length(texts.type) or len(texts) == 0:
+        return None
+    lengths = pc.binary_length(texts).cast(pa.int64()).fill_null(0)
+    each = (lambda: lengths.take(column.indices).fill_null(0)) if is_dictionary else (lambda: lengths)
+    return each, pc.max(lengths).as_py()
+
+
+def _has_length(type_: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(kind(type_) for kind in kinds)
