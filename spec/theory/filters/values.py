@@ -68,7 +68,12 @@ class Values:
 
     @classmethod
     def over(cls, words: StringTheory) -> Values:
-        made = z3.Datatype("Value")
+        """Returns the values over a theory of strings.
+
+        Each theory has a datatype of its own name: where two datatypes of a Z3 context share a name, the later one
+        replaces the earlier one, whose accessors then fail.
+        """
+        made = z3.Datatype(f"Value {words.bound}".strip())
         made.declare("missing")
         made.declare("boolean", ("truth", z3.BoolSort()))
         made.declare("number", ("amount", z3.RealSort()))

@@ -14,7 +14,7 @@ from routeproof.spec import theory
 from routeproof.spec.theory.filters.conditions import NUMBERS_COVER, NUMBERS_OVERLAP, STRINGS_COVER, STRINGS_OVERLAP
 from routeproof.spec.theory.filters.pairs import UNDECIDED, covering, ordered, overlapping, unordered
 from routeproof.spec.theory.filters.predicates import INTEGER, NUMBER_FORMS, STRING_FORMS, Form
-from routeproof.spec.theory.filters.strings import ShortWords
+from routeproof.spec.theory.filters.strings import AllWords, ShortWords
 from routeproof.spec.theory.filters.values import Values
 from routeproof.spec.theory.logic.formulas import negation
 
@@ -125,3 +125,11 @@ def test_conditions_are_about_pairs_that_there_are() -> None:
         forms = (*NUMBER_FORMS, INTEGER) if kind == "number" else STRING_FORMS
         operators = {each.operator for each in forms}
         assert all(set(pair) <= operators for pair in conditions)
+
+
+def test_values_over_several_theories_of_strings_do_not_replace_each_other() -> None:
+    short = Values.over(ShortWords(2))
+    Values.over(ShortWords(1))
+    Values.over(AllWords())
+    assert short.sort.constructor(3).arity() == ShortWords(2).values
+    assert len(short.read(short.any("v")).text.places) == ShortWords(2).values
