@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 
 from attrs import Factory, frozen
 
-from routeproof.impl.simulation.costs import Costs
 from routeproof.impl.simulation.metrics import Columns, Metrics, column_names
-from routeproof.impl.simulation.simulator import Handler
+from routeproof.impl.simulation.simulator import Costs, Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.impl.workloads.workload import Recipe
 from routeproof.model.instance import Instance

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from routeproof.impl.implementation import Implementation, Own
 from routeproof.impl.pruning.implementation import IMPLEMENTATION as PRUNING
-from routeproof.impl.routing.implementation import IMPLEMENTATION as ROUTING
+from routeproof.impl.routing import IMPLEMENTATION as ROUTING
 from routeproof.impl.simulation.simulator import Handler
 from routeproof.model.overlay import Node
 from routeproof.model.plugins import plugins

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from routeproof.impl.simulation.costs import SECOND
 from routeproof.impl.simulation.metrics import DELAYS, Metrics, histogram, quantile
+from routeproof.impl.simulation.simulator import SECOND
 from routeproof.model.overlay import Node
 
 

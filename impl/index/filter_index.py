@@ -18,9 +18,8 @@ from itertools import chain
 from attrs import Factory, define
 
 from routeproof.impl.index.predicate_index import PredicateIndex
-from routeproof.impl.index.profile import Profile
-from routeproof.impl.index.sketch import NO_HI, NO_LO, Key, Span, Spans
-from routeproof.impl.index.words import Ladder, Listed, Words
+from routeproof.impl.index.profile import NO_HI, NO_LO, Key, Profile, Span, Spans
+from routeproof.impl.index.texts import Ladder, Listed, Words
 from routeproof.model.filters import Attributes, Event, PredicateFilter
 from routeproof.model.filters.value_set import ValueSet
 

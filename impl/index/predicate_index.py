@@ -20,10 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from routeproof.impl.index.profile import Profile
-from routeproof.impl.index.sketch import NO_HI, NO_LO, NUMBER_BITS, STRING_BITS, STRING_LO, Key, Span, Spans
-from routeproof.impl.index.texts import Texts, Trait, traits_of
-from routeproof.impl.index.words import Ladder
+from routeproof.impl.index.profile import NO_HI, NO_LO, NUMBER_BITS, STRING_BITS, STRING_LO, Key, Profile, Span, Spans
+from routeproof.impl.index.texts import Ladder, Texts, Trait, traits_of
 from routeproof.model.filters import Attributes, PredicateFilter
 from routeproof.model.filters.string_set import StringSet
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import Factory, define
 
 from routeproof.impl.index.profile import profile_of
-from routeproof.impl.routing.broker import Broker, Outbox, PackingOutbox, Sends
+from routeproof.impl.routing import Broker, Outbox, PackingOutbox, Sends
 from routeproof.model.messages import Advertise, Advertisement, Message, PackedUnsubscribe, Unadvertise
 from routeproof.model.migration.messages import (
     Arrive,

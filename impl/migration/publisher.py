@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from routeproof.impl.routing.broker import Sends
+from routeproof.impl.routing import Sends
 from routeproof.model.messages import Advertise, Advertisement, Message, Publish, Unadvertise
 from routeproof.model.migration.messages import Arrive, Flushed, Leave, Path, Pause, Refuse, Resume, Stay
 from routeproof.model.migration.state import Publisher

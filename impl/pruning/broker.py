@@ -18,7 +18,7 @@ from routeproof.impl.index.covering import Due, Settlement
 from routeproof.impl.index.profile import Entry, profile_of, spans_of
 from routeproof.impl.pruning.retained import Pool
 from routeproof.impl.pruning.statistics import Statistics
-from routeproof.impl.routing.broker import Broker, Outbox, named
+from routeproof.impl.routing import Broker, Outbox, named
 from routeproof.model.messages import (
     Advertise,
     Advertisement,

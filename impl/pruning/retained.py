@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 
-from routeproof.impl.index.candidates import Candidates
 from routeproof.impl.index.covering import Covering, Due, Group, Settlement
 from routeproof.impl.index.filter_index import CoveredIndex
 from routeproof.impl.index.profile import IN_ORDER, Entry, Profile
+from routeproof.impl.index.tables import Candidates
 from routeproof.model.messages import Subscription
 from routeproof.model.pruning.parameters import PruningParameters
 

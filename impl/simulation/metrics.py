@@ -17,8 +17,7 @@ from typing import ClassVar
 
 from attrs import define, field, frozen
 
-from routeproof.impl.simulation.costs import SECOND
-from routeproof.impl.simulation.simulator import Handler, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulation.simulator import SECOND, Handler, Observer, Operation, Sends, Simulator
 from routeproof.model.messages import (
     CORE,
     Deliver,

@@ -1,11 +1,22 @@
-"""A connection: a socket that frames come from and go to, and that is closed at the first thing that is no frame."""
+"""Connections to peers: sockets that frames come from and go to, the peers behind them, and dialers.
+
+A `Connection` is closed at the first thing that is no frame. A `Peer` is a link to a neighbour or client, with its
+current connection if there is one. A `Dialer` keeps a peer connected to one address, with pauses that grow as long as
+nothing comes of it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol, cast
+from collections.abc import Callable, Set
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from routeproof.impl.tcp.frames import GREETING_MOST, Body, FrameReader, Refusal
+from attrs import define, field
+
+from routeproof.impl.tcp.codec import Greeting, hello, read_welcome
+from routeproof.impl.tcp.frames import GREETING_MOST, Body, FrameReader, Refusal, frame, joined
+from routeproof.impl.tcp.link import Link
+from routeproof.model.filters.interface import shown
 
 
 class Owner(Protocol):
@@ -100,3 +111,151 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+# -- Peers -------------------------------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+CHUNK = 1 << 16
+"""Bytes that are written at a time."""
+
+WHOLE = frozenset(("m",))
+IN_PARTS = WHOLE | {"part", "rest"}
+"""The ways in which a broker's messages come; a client's are whole, so that it cannot have a broker keep more."""
+
+
+@define(eq=False)
+class Peer(Generic[T]):
+    name: str
+    link: Link[T]
+    decode: Callable[[object], T]
+    ways: Set[str]
+    """In which messages come from there."""
+    connection: Connection | None = field(default=None, init=False)
+    connections: int = field(default=0, init=False)
+    """So far."""
+    _parts: list[str] = field(factory=list, init=False)
+    """Parts of the message that comes next."""
+
+    def attach(self, connection: Connection) -> None:
+        """The newer connection is the one that lives: of the older one, this side may not know yet that it is dead."""
+        former, self.connection = self.connection, connection
+        if former is not None:
+            former.close()
+        self.connections += 1
+        connection.greet(self.link.most)
+        self._parts.clear()
+        self.link.resumed()
+
+    def detach(self, connection: Connection) -> None:
+        if self.connection is connection:
+            self.connection = None
+
+    def said(self, body: Body) -> None:
+        match body:
+            case {"ack": int(number), **rest} if not rest and type(number) is int:
+                self.link.acknowledge(number)
+            case {"n": int(number), **rest} if type(number) is int and len(rest) == 1 and rest.keys() <= self.ways:
+                if self.link.expects(number):
+                    self._hear(rest)
+            case _:
+                raise Refusal(f"a frame with the keys {', '.join(map(shown, body))[:80]}; expected n and m, or ack")
+
+    def _hear(self, said: Body) -> None:
+        """Takes a frame of the message that comes next."""
+        match said:
+            case {"m": raw} if not self._parts:
+                self.link.take(self.decode(raw))
+            case {"part": str(text)} if text:
+                self._parts.append(text)
+            case {"rest": str(text)} if self._parts:
+                whole = joined((*self._parts, text))
+                self._parts.clear()
+                self.link.take(self.decode(whole))
+            case _:
+                raise Refusal("parts that make no message")
+
+    def send(self, text: bytes) -> None:
+        """A message, as JSON. `flush` writes it."""
+        self.link.send(text)
+
+    def flush(self) -> None:
+        """Write what is due, as far as the connection takes it."""
+        connection = self.connection
+        while connection is not None and not connection.full and (data := self.link.due(CHUNK)):
+            connection.write(data)
+
+
+# -- Dialers -----------------------------------------------------------------------------------------------------------
+
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 1.0
+"""Seconds between two attempts."""
+
+Address = tuple[str, int]
+
+
+@define(eq=False)
+class Dialer:
+    """`stirred` is called whenever something came from the other end, and is to flush the peer; `lost_because` when a
+    connection ended, with the reason where it was we who closed it."""
+
+    peer: Peer[Any]
+    address: Address
+    token: str
+    greeting: Greeting
+    patience: float
+    stirred: Callable[[], None]
+    lost_because: Callable[[str], None]
+    _connection: Connection | None = field(default=None, init=False)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        pause = FIRST_PAUSE
+        try:
+            while True:
+                before = self._progress()
+                await self._connect()
+                pause = FIRST_PAUSE if self._progress() > before else min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(pause)
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+                await self._connection.over
+
+    def _progress(self) -> int:
+        """A connection that is refused right after each welcome is no success."""
+        return self.peer.link.acknowledged + self.peer.link.received
+
+    async def _connect(self) -> None:
+        """One connection, from its beginning to its end."""
+        try:
+            async with asyncio.timeout(self.patience):
+                _, self._connection = await asyncio.get_running_loop().create_connection(
+                    lambda: Connection(self, self.patience), *self.address
+                )
+        except OSError:  # no process listens; TimeoutError is an OSError too
+            return
+        await asyncio.shield(self._connection.over)
+        self._connection = None
+
+    # -- what a connection tells ---------------------------------------------------------------------------------------
+
+    def opened(self, connection: Connection) -> None:
+        connection.write(frame(hello(self.token, self.greeting)))
+
+    def said(self, connection: Connection, body: Body) -> None:
+        if connection.greeted:
+            self.peer.said(body)
+        else:
+            read_welcome(body, self.greeting.to)
+            self.peer.attach(connection)
+        self.stirred()
+
+    def writable(self, connection: Connection) -> None:
+        self.peer.flush()
+
+    def lost(self, connection: Connection, reason: str) -> None:
+        self.peer.detach(connection)
+        self.lost_because(reason)

@@ -18,13 +18,11 @@ from typing import Protocol, cast
 
 from attrs import define, field
 
-from routeproof.impl.simulation.costs import SECOND
-from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.simulation.simulator import SECOND, Operation
 from routeproof.impl.tcp.codec import Delivery, Greeting, delivery, encode
-from routeproof.impl.tcp.dialer import Address, Dialer
+from routeproof.impl.tcp.connection import IN_PARTS, Address, Dialer, Peer
 from routeproof.impl.tcp.frames import Body, fits
 from routeproof.impl.tcp.link import Link
-from routeproof.impl.tcp.peer import IN_PARTS, Peer
 from routeproof.impl.tcp.processes import Route, directly
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.messages import Publish

@@ -9,27 +9,27 @@ grows without bound is the windows' doing (`link`), and that nothing is handled 
 so a slow broker slows down those before it, hop by hop, up to the clients. No brokers wait for each other in a circle:
 a message over X -> B waits only for room on links B -> Y with Y other than X, those for Y -> Z with Z other than B, and
 so on. That is a path which never turns back, and in a tree (RTE-1) it ends.
+
+A log has one line a matter: short, and nothing in it that a terminal would act on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic, monotonic_ns
-from typing import cast
+from typing import TypeAlias, cast
 
 from routeproof.impl.simulation.metrics import Counters
 from routeproof.impl.simulation.recording import Recorder, Trace
 from routeproof.impl.simulation.simulator import Handler, Simulator
 from routeproof.impl.tcp.codec import Codec, Greeting, encode, read_hello, welcome
-from routeproof.impl.tcp.connection import Connection
-from routeproof.impl.tcp.dialer import Address, Dialer
+from routeproof.impl.tcp.connection import IN_PARTS, WHOLE, Address, Connection, Dialer, Peer
 from routeproof.impl.tcp.frames import Body, Refusal, frame
 from routeproof.impl.tcp.link import Link
-from routeproof.impl.tcp.log import Log
-from routeproof.impl.tcp.peer import IN_PARTS, WHOLE, Peer
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.filters import dialect
 from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe
@@ -322,3 +322,26 @@ class BrokerNode:
             self.refused += 1
             self._log(f"forgot {client.name}: {reason}")
         self._wake()
+
+
+# -- The log -----------------------------------------------------------------------------------------------------------
+
+Log: TypeAlias = Callable[[str], None]
+
+LONGEST = 240
+
+
+def one_line(text: str) -> str:
+    """Whatever it holds: what is not printable, or not ASCII, is written as an escape."""
+    plain = "".join(c if c.isascii() and c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
+
+
+def to_stderr(name: str) -> Log:
+    """In one write: brokers share a file, and lines must not mix."""
+
+    def log(text: str) -> None:
+        sys.stderr.write(f"{name}: {one_line(text)}\n")
+        sys.stderr.flush()
+
+    return log

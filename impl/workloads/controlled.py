@@ -18,15 +18,15 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulation.costs import MILLISECOND, SECOND
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.workloads.topologies import CoreChain, core_chain
+from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Operation
 from routeproof.impl.workloads.workload import (
+    CoreChain,
     Ids,
     Workload,
     assumed,
     at_least,
     by_root,
+    core_chain,
     given,
     settings,
     stream,

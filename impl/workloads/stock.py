@@ -18,14 +18,13 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulation.costs import MILLISECOND, SECOND
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.workloads.topologies import balanced
+from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Operation
 from routeproof.impl.workloads.workload import (
     Ids,
     Workload,
     assumed,
     at_least,
+    balanced,
     by_root,
     given,
     settings,

@@ -12,10 +12,19 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulation.costs import MILLISECOND, SECOND
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.workloads.topologies import Regions, tiered
-from routeproof.impl.workloads.workload import Ids, Workload, assumed, at_least, by_root, given, settings, stream
+from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.workloads.workload import (
+    Ids,
+    Regions,
+    Workload,
+    assumed,
+    at_least,
+    by_root,
+    given,
+    settings,
+    stream,
+    tiered,
+)
 from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 

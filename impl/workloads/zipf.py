@@ -19,9 +19,7 @@ from typing import Self
 
 from attrs import evolve, field, frozen
 
-from routeproof.impl.simulation.costs import MILLISECOND
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.workloads.topologies import star
+from routeproof.impl.simulation.simulator import MILLISECOND, Operation
 from routeproof.impl.workloads.workload import (
     Ids,
     Workload,
@@ -30,6 +28,7 @@ from routeproof.impl.workloads.workload import (
     by_root,
     given,
     settings,
+    star,
     stream,
 )
 from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe

@@ -222,7 +222,7 @@ def test_every_room_is_in_the_table() -> None:
         ("model.filters.strict", "from routeproof.model import world"),
         ("model.filters", "from . import world"),
         ("model.history", "from routeproof.model.routing import Routing"),
-        ("checker.explore", "from routeproof.impl.routing.broker import Broker"),
+        ("checker.explore", "from routeproof.impl.routing import Broker"),
         ("checker.explore", "import z3"),
         ("checker.cli.commands.prove", "import z3"),
         ("impl.broker", "from routeproof.model.routing import handle"),

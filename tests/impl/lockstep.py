@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from attrs import Factory, define
 
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.routing import Broker
 from routeproof.model.messages import Deliver, Publication, Subscription
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.routing import Routing

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from routeproof.impl.index import profile
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.index import profile as profile_module
+from routeproof.impl.routing import Broker
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -173,7 +173,7 @@ def withdraw(broker: Broker, random: Random, *entries: tuple[Advertisement | Sub
 
 def known_profiles() -> int:
     gc.collect()
-    return len(profile._PROFILES)
+    return len(profile_module._PROFILES)
 
 
 def test_what_cannot_be_is_refused() -> None:

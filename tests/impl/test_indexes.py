@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from routeproof.impl.index.filter_index import CoveredIndex, FilterIndex
 from routeproof.impl.index.predicate_index import Nests
-from routeproof.impl.index.profile import Profile, profile_of, spans_of
-from routeproof.impl.index.sketch import NUMBER_HI, NUMBER_LO, Span
-from routeproof.impl.index.texts import Texts, traits_of
-from routeproof.impl.index.words import Ladder, Words
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.index.profile import NUMBER_HI, NUMBER_LO, Profile, Span, profile_of, spans_of
+from routeproof.impl.index.texts import Ladder, Texts, Words, traits_of
+from routeproof.impl.routing import Broker
 from routeproof.model.filters import STRICT, Event, EventSet, Filter, string_set
 from routeproof.model.filters.string_range import StringRange
 from routeproof.model.filters.string_set import StringSet

@@ -15,19 +15,16 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
+from routeproof.impl import routing as broker_module
 from routeproof.impl.index import profile as profile_module
-from routeproof.impl.index import sketch as sketch_module
-from routeproof.impl.index import words as words_module
-from routeproof.impl.index.candidates import Candidates
+from routeproof.impl.index import texts as texts_module
 from routeproof.impl.index.covering import Covering, Group, Settlement
 from routeproof.impl.index.filter_index import CoveredIndex
-from routeproof.impl.index.matching import Matching
 from routeproof.impl.index.predicate_index import PredicateIndex
-from routeproof.impl.index.profile import Entry, Profile
-from routeproof.impl.index.sketch import Sketch, Spans, encloses
+from routeproof.impl.index.profile import Entry, Profile, Sketch, Spans, encloses
+from routeproof.impl.index.tables import Candidates, Matching
 from routeproof.impl.index.texts import Texts
-from routeproof.impl.routing import broker as broker_module
-from routeproof.impl.routing.broker import Broker, Outbox
+from routeproof.impl.routing import Broker, Outbox
 from routeproof.model.filters.string_range import beginning_with
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscribe, Unsubscribe
@@ -238,8 +235,8 @@ ALLOWING = Texts.allowing
 STRING_FAULTS: dict[str, tuple[object, str, object]] = {
     "nothing that contains": (Texts, "allowing", lambda self, word: no_part(ALLOWING(self, word))),
     "nothing that ends": (Texts, "allowing", lambda self, word: no_ending(ALLOWING(self, word))),
-    "a word that is not in its set": (sketch_module, "_word_of", lambda strings: strings.range.low),
-    "ranges only forwards": (words_module, "beginning_with", lambda prefix: beginning_with(prefix[::-1])),
+    "a word that is not in its set": (profile_module, "_word_of", lambda strings: strings.range.low),
+    "ranges only forwards": (texts_module, "beginning_with", lambda prefix: beginning_with(prefix[::-1])),
 }
 """Of what is looked up by strings; under `active`."""
 

@@ -12,9 +12,8 @@ from attrs import asdict
 
 from routeproof.checker.experiments.metric_files import summary, write_delays, write_samples
 from routeproof.checker.experiments.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, Series, figures, number, thinned
-from routeproof.impl.simulation.costs import Costs
 from routeproof.impl.simulation.metrics import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.simulation.simulator import Network, Operation, Simulator
+from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.messages import (
     Deliver,
     Message,

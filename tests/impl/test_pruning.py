@@ -10,14 +10,12 @@ from attrs import evolve
 from routeproof.checker.experiments.metric_files import summary
 from routeproof.impl.implementations import all_policies, make_node
 from routeproof.impl.pruning.broker import PruningBroker, goes_on
-from routeproof.impl.pruning.columns import InVain
-from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion
+from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion, InVain
 from routeproof.impl.pruning.statistics import Statistics, critical
-from routeproof.impl.routing.broker import Broker
-from routeproof.impl.simulation.costs import Costs
+from routeproof.impl.routing import Broker
 from routeproof.impl.simulation.metrics import Metrics
 from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import Network, Operation, Simulator
+from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,

@@ -20,15 +20,15 @@ from routeproof.checker.fuzz.strategies import Sizes, instances
 from routeproof.checker.instances import find
 from routeproof.impl.index import covering as covering_module
 from routeproof.impl.index.covering import Covering, Due, Settlement
-from routeproof.impl.index.matching import Matching
 from routeproof.impl.index.profile import Entry
+from routeproof.impl.index.tables import Matching
 from routeproof.impl.pruning import broker as pruning_module
 from routeproof.impl.pruning import broker as withdrawal_module
 from routeproof.impl.pruning import statistics as statistics_module
 from routeproof.impl.pruning.broker import PruningBroker, Triggered
 from routeproof.impl.pruning.retained import Pool
 from routeproof.impl.pruning.statistics import Statistics
-from routeproof.impl.routing.broker import Outbox
+from routeproof.impl.routing import Outbox
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.routing import Broker
 from routeproof.impl.simulation import recording
-from routeproof.impl.simulation.costs import Costs
 from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import Network, Operation, Simulator
+from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (

@@ -8,8 +8,16 @@ from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.simulation.costs import MILLISECOND, TABLE_II, Costs
-from routeproof.impl.simulation.simulator import Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulation.simulator import (
+    MILLISECOND,
+    TABLE_II,
+    Costs,
+    Network,
+    Observer,
+    Operation,
+    Sends,
+    Simulator,
+)
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from routeproof.impl.index.profile import profile_of, spans_of
-from routeproof.impl.index.sketch import encloses, meets, sketch_of
+from routeproof.impl.index.profile import encloses, meets, profile_of, sketch_of, spans_of
 from routeproof.model.filters import STRICT, Attributes, Event, EventSet, Filter, PredicateFilter, string_set
 from routeproof.model.filters.attributes import exact
 from routeproof.model.filters.string_range import StringRange

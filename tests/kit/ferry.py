@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve, frozen
 
 from routeproof.impl.implementation import Implementation, Own
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.routing import Broker
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.ghosts import Event, Ghost
 from routeproof.model.history import Ledger, Operation

@@ -20,10 +20,10 @@ from routeproof.checker.system.printable import count
 from routeproof.checker.wings import RunOptions, wings
 from routeproof.impl.implementation import Implementation
 from routeproof.impl.implementations import all_policies, implementation_of
-from routeproof.impl.simulation.costs import MILLISECOND
 from routeproof.impl.simulation.recording import OBSERVES
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads import MOST_SCALE, SMALL, WORKLOADS, Workload
-from routeproof.impl.workloads.instance import of_operations
+from routeproof.impl.workloads.workload import of_operations
 from routeproof.model.filters import EVENTS, EventSet
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node

@@ -22,10 +22,9 @@ from routeproof.checker.system.printable import json_text, printable
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.system.terminal import StatusLine, say, table
 from routeproof.checker.system.unwritten import note
-from routeproof.impl.simulation.costs import MILLISECOND, SECOND
 from routeproof.impl.simulation.metrics import Metrics
 from routeproof.impl.simulation.recording import Recorder
-from routeproof.impl.simulation.simulator import Network, Observer, Simulator
+from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Network, Observer, Simulator
 
 BUSIEST = 3
 """Brokers that the report lists in addition to those that the workload names."""

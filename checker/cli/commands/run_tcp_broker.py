@@ -1,13 +1,13 @@
 """One broker of `routeproof run --tcp`: the TCP node as a process, and the trace that it writes to.
 
-It is no command. `run_tcp` starts it and talks to it over its standard input (`impl/tcp/process.py`).
+It is no command. `run_tcp` starts it and talks to it over its standard input (`impl/tcp/processes.py`).
 """
 
 from __future__ import annotations
 
 import sys
 
-from routeproof.impl.tcp.process import serve
+from routeproof.impl.tcp.processes import serve
 from routeproof.impl.tcp.setting import Setting
 from routeproof.traces import TraceWriter
 

@@ -9,7 +9,7 @@ from routeproof.checker.experiments.reproduce.experiment import Experiment, Find
 from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
 from routeproof.checker.pruning.experiments.words import CONGESTED, PRICES_001, delay, lines, paragraphs, times, worst
 from routeproof.impl.workloads.tiered import Tiered, TieredAll
-from routeproof.impl.workloads.topologies import tiered
+from routeproof.impl.workloads.workload import tiered
 from routeproof.model.overlay import Node
 
 ALGORITHMS = ("active", "selective")

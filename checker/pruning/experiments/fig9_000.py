@@ -11,7 +11,7 @@ from routeproof.checker.pruning.experiments.simulation import Outcome, Simulatio
 from routeproof.checker.pruning.experiments.words import HOLDS, PRICES, delay, lines, paragraphs, times, worst
 from routeproof.impl.index.filter_index import FilterIndex
 from routeproof.impl.index.profile import profile_of
-from routeproof.impl.routing.broker import Broker
+from routeproof.impl.routing import Broker
 from routeproof.impl.workloads.zipf import Mobile
 from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe
 

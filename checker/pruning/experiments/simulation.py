@@ -17,9 +17,8 @@ from routeproof.checker.experiments.plots import Point
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.implementations import implementation_of, make_node
 from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion
-from routeproof.impl.simulation.costs import SECOND
 from routeproof.impl.simulation.metrics import Metrics, quantile, subscriptions
-from routeproof.impl.simulation.simulator import Observer, Operation, Sends, Simulator
+from routeproof.impl.simulation.simulator import SECOND, Observer, Operation, Sends, Simulator
 from routeproof.impl.workloads import Recipe
 from routeproof.impl.workloads.controlled import PROBE
 from routeproof.model.filters import Attributes

@@ -13,9 +13,8 @@ from attrs import evolve, frozen
 from routeproof.checker.experiments.reproduce.experiment import Experiment, Findings, Row, said
 from routeproof.checker.pruning.experiments.words import against, paragraphs
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.impl.routing.broker import Broker, Outbox, Sends
-from routeproof.impl.simulation.costs import MILLISECOND, Costs
-from routeproof.impl.simulation.simulator import Simulator
+from routeproof.impl.routing import Broker, Outbox, Sends
+from routeproof.impl.simulation.simulator import MILLISECOND, Costs, Simulator
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.model.messages import Message, Publish, Subscribe, Unsubscribe
 from routeproof.model.overlay import Node

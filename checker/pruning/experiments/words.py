@@ -12,7 +12,7 @@ from attrs import evolve
 from routeproof.checker.experiments.plots import Chart, Point, Series
 from routeproof.checker.experiments.reproduce.experiment import Row, Said
 from routeproof.checker.pruning.experiments.simulation import HOLD, Outcome
-from routeproof.impl.simulation.costs import SECOND
+from routeproof.impl.simulation.simulator import SECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
 
 SINCE = "since the first withdrawal (s)"

@@ -17,12 +17,10 @@ from routeproof.checker.cli import main
 from routeproof.impl.simulation.recording import OBSERVES
 from routeproof.impl.simulation.simulator import Operation
 from routeproof.impl.tcp.codec import Greeting, hello
-from routeproof.impl.tcp.dialer import Address
+from routeproof.impl.tcp.connection import Address
 from routeproof.impl.tcp.frames import Body, frame, read_frame
-from routeproof.impl.tcp.log import one_line
-from routeproof.impl.tcp.node import BrokerNode
-from routeproof.impl.tcp.process import counts
-from routeproof.impl.tcp.processes import Route, directly
+from routeproof.impl.tcp.node import BrokerNode, one_line
+from routeproof.impl.tcp.processes import Route, counts, directly
 from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
 from routeproof.impl.workloads.workload import Ids
 from routeproof.model.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routeproof.impl.tcp.frames import Body, FrameReader, Refusal, frame, framed
-from routeproof.impl.tcp.log import LONGEST, one_line
+from routeproof.impl.tcp.node import LONGEST, one_line
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -8,10 +8,9 @@ from itertools import islice, pairwise
 import pytest
 from attrs import evolve
 
-from routeproof.impl.simulation.costs import MILLISECOND
-from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.simulation.simulator import MILLISECOND, Operation
 from routeproof.impl.workloads.controlled import Controlled
-from routeproof.impl.workloads.topologies import core_chain
+from routeproof.impl.workloads.workload import core_chain
 from routeproof.model.messages import Publish, Subscription, Unsubscribe
 from tests.impl.workloads.reading import by_class, published, subscribed
 

@@ -5,10 +5,9 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
-from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled001
-from routeproof.impl.workloads.topologies import core_chain
-from routeproof.impl.workloads.workload import stream
+from routeproof.impl.workloads.workload import core_chain, stream
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import by_class, constraints, published, subscribed
 

@@ -7,8 +7,7 @@ import pytest
 
 from routeproof.impl.implementations import all_policies, implementation_of, make_node
 from routeproof.impl.pruning.implementation import Congestion
-from routeproof.impl.simulation.costs import MILLISECOND
-from routeproof.impl.simulation.simulator import Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulation.simulator import MILLISECOND, Network, Observer, Operation, Sends, Simulator
 from routeproof.impl.workloads import WORKLOADS, Workload, workload
 from routeproof.model.messages import Advertise, Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node

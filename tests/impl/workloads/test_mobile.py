@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads.zipf import Mobile
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 

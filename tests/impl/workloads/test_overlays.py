@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from routeproof.impl.workloads.controlled import Controlled, Controlled001
-from routeproof.impl.workloads.topologies import balanced, core_chain, domains, star, tiered
+from routeproof.impl.workloads.workload import balanced, core_chain, domains, star, tiered
 from routeproof.model.overlay import Overlay
 
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads.tiered import Tiered, TieredAll
-from routeproof.impl.workloads.topologies import tiered
+from routeproof.impl.workloads.workload import tiered
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import subscribed, withdrawn
 

@@ -4,10 +4,9 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.simulation.costs import MILLISECOND
-from routeproof.impl.workloads.topologies import domains
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads.workflow import Flow, Process, Workflow
-from routeproof.impl.workloads.workload import stream
+from routeproof.impl.workloads.workload import domains, stream
 from routeproof.model.messages import Advertise, Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import constraints, published, subscribed, withdrawn
 

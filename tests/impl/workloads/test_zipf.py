@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from routeproof.impl.simulation.costs import MILLISECOND
+from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads.workload import stream
 from routeproof.impl.workloads.zipf import Words, Zipf
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe

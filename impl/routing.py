@@ -18,11 +18,12 @@ from typing import ClassVar, TypeAlias
 
 from attrs import Factory, define
 
-from routeproof.impl.index.candidates import Candidates
+from routeproof.impl.implementation import Implementation, Own
 from routeproof.impl.index.covering import Settlement
-from routeproof.impl.index.matching import Matching
 from routeproof.impl.index.profile import Entry, profile_of, spans_of
+from routeproof.impl.index.tables import Candidates, Matching
 from routeproof.impl.simulation.metrics import Counters
+from routeproof.impl.simulation.simulator import Costs
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,
@@ -259,3 +260,12 @@ class Broker:
 
 def named(nodes: Iterable[Node]) -> str:
     return ", ".join("a client" if node == LOCAL else f"b{node}" for node in nodes)
+
+
+def make(node: Node, neighbours: Sequence[Node], policy: str, own: Own) -> Broker:
+    if own:
+        raise ValueError(f"the policy {policy} has no parameters; found {', '.join(own)}")
+    return Broker(node, neighbours, policy)
+
+
+IMPLEMENTATION = Implementation("routing", POLICIES, make, costs=Costs.measured)

@@ -1,1 +1,0 @@
-"""The routing core's brokers."""
