@@ -14,10 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.model.filters.interface import quoted
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
 from routeproof.model.protocols import DEFINITIONS
-from routeproof.model.suggest import did_you_mean, quoted
+from routeproof.model.reading import did_you_mean
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import rules_that_fire
 from routeproof.traces.source import STDIN, named

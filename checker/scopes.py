@@ -12,8 +12,7 @@ from typing import Any
 
 from attrs import frozen
 
-from routeproof.model.ghosts import RESERVED, Reading
-from routeproof.model.history import CONTROL
+from routeproof.model.history import CONTROL, RESERVED, Reading
 from routeproof.model.overlay import Link, Node
 from routeproof.model.protocol import ProtocolError
 from routeproof.model.world import State, World

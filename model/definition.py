@@ -13,12 +13,11 @@ from typing import Any, Literal
 
 from attrs import Factory, frozen
 
-from routeproof.model.ghosts import Ghost
-from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.history import Ghost
+from routeproof.model.instance import POLICIES, Instance, OperationRow, core_operations
 from routeproof.model.messages import CORE, Message
-from routeproof.model.operations import OperationRow, core_operations
+from routeproof.model.overlay import Topology
 from routeproof.model.protocol import Protocol
-from routeproof.model.topology import Topology
 
 Variant = tuple[str, str]
 """A protocol and one of its policies."""

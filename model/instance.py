@@ -1,7 +1,8 @@
 """An instance: a finite question to a protocol.
 
 `Instance` holds an overlay, the clients that are attached to it, and what may go wrong. It is what an instance file
-says after every check has passed; `instance_file` reads and writes it, `world` puts it in motion.
+says after every check has passed; `instance_file` reads and writes it, `world` puts it in motion. `core_operations`
+lists what its clients may do, as rows that a protocol can add to.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from typing import Any
 
 from attrs import frozen
 
-from routeproof.model.messages import Advertisement, Publication, Subscription
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    Message,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
 from routeproof.model.overlay import Node, Overlay
 
 POLICIES = ("none", "active", "lazy", "packing")
@@ -103,3 +114,35 @@ class Instance:
 
     def advertiser_of(self, publication: Publication) -> Advertiser:
         return next(a for a in self.advertisers if a.advertisement.id == publication.of)
+
+
+@frozen
+class OperationRow:
+    """A message that a node is given once: after the operation `after`, if any, and not after `until`."""
+
+    label: str
+    node: Node
+    message: Message
+    after: str = ""
+    until: str = ""
+
+
+def core_operations(instance: Instance) -> list[OperationRow]:
+    """The operations of the routing core, as listed in the instance; withdrawals after everything that comes first."""
+    rows = []
+    for a in instance.advertisers:
+        rows.append(OperationRow(f"advertise({a.advertisement.id})", a.at, Advertise(a.advertisement)))
+    for s in instance.subscribers:
+        rows.append(OperationRow(f"subscribe({s.subscription.id})", s.at, Subscribe(s.subscription)))
+    for p in instance.publications:
+        home, until = instance.advertiser_of(p).at, f"unadvertise({p.of})"
+        rows.append(OperationRow(f"publish({p.id})", home, Publish(p), f"advertise({p.of})", until))
+    for s in instance.subscribers:
+        if s.unsubscribes:
+            name = s.subscription.id
+            rows.append(OperationRow(f"unsubscribe({name})", s.at, Unsubscribe(s.subscription), f"subscribe({name})"))
+    for a in instance.advertisers:
+        if a.unadvertises:
+            name = a.advertisement.id
+            rows.append(OperationRow(f"unadvertise({name})", a.at, Unadvertise(a.advertisement), f"advertise({name})"))
+    return rows

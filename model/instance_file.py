@@ -17,7 +17,7 @@ from attrs import evolve
 
 from routeproof.model.definition import Definition
 from routeproof.model.filters import DIALECTS, Dialect, Event, EventSet, Filter, FilterError
-from routeproof.model.filters.attributes import Attributes
+from routeproof.model.filters.interface import Attributes
 from routeproof.model.instance import Advertiser, Faults, Instance, Own, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay, OverlayError

@@ -1,16 +1,19 @@
-"""The overlay: an undirected tree of brokers.
+"""The overlay, an undirected tree of brokers, and the topology: all nodes and channels there may ever be.
 
-`Overlay` is the one public name. Every protocol here rests on RTE-1: the overlay is acyclic and connected, so exactly
-one path joins two brokers and removing a link leaves exactly two sides.
+Every protocol here rests on RTE-1: the overlay is acyclic and connected, so exactly one path joins two brokers and
+removing a link leaves exactly two sides. A `Topology` adds clients and coordinators that are nodes, with their roles
+and names, and every directed FIFO channel. Which channels are in use at a moment is the protocol's state: a channel
+that is opened carries a message that says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 import networkx as nx
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from networkx.algorithms.isomorphism import GraphMatcher
 
 from routeproof.model.fields import Node
@@ -20,6 +23,8 @@ __all__ = ["LOCAL", "Link", "Node", "Overlay", "OverlayError"]
 LOCAL: Node = 0
 Link = tuple[Node, Node]
 """A directed link (from, to); each edge of the overlay is two of them."""
+
+Role = Literal["broker", "client", "coordinator"]
 
 
 class OverlayError(ValueError):
@@ -110,3 +115,68 @@ def _refuse_what_is_no_tree(edges: tuple[Link, ...], brokers: tuple[Node, ...]) 
     if len(edges) != len(brokers) - 1:
         cycle = [u for u, _ in nx.find_cycle(graph)]
         raise OverlayError(f"the overlay has a cycle through brokers {cycle}; expected a tree")
+
+
+@frozen
+class Topology:
+    """Nodes are numbered 1..n, brokers first. `channels` are in ascending order: engines number them so."""
+
+    roles: tuple[tuple[Node, Role], ...]
+    channels: tuple[Link, ...]
+    names: tuple[tuple[Node, str], ...] = ()
+    """Names of the nodes; brokers without one are b1, b2, ..."""
+
+    @classmethod
+    def of(
+        cls,
+        overlay: Overlay,
+        others: Mapping[str, Role] | None = None,
+        channels: Iterable[tuple[Node | str, Node | str]] = (),
+    ) -> Topology:
+        """The brokers and links of the overlay, the other nodes by name, and channels both ways between the pairs."""
+        others = others or {}
+        number = {name: len(overlay.brokers) + i for i, name in enumerate(others, 1)}
+
+        def node(end: Node | str) -> Node:
+            return number[end] if isinstance(end, str) else end
+
+        more = [(node(u), node(v)) for u, v in channels]
+        both = {*overlay.links, *more, *((v, u) for u, v in more)}
+        brokers: list[tuple[Node, Role]] = [(b, "broker") for b in overlay.brokers]
+        return cls(
+            (*brokers, *((number[name], role) for name, role in others.items())),
+            tuple(sorted(both)),
+            tuple((n, name) for name, n in number.items()),
+        )
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(node for node, _ in self.roles)
+
+    @cached_property
+    def role(self) -> Mapping[Node, Role]:
+        return dict(self.roles)
+
+    @cached_property
+    def _names(self) -> Mapping[Node, str]:
+        return dict(self.names)
+
+    def name(self, node: Node) -> str:
+        """Name of a node in traces, `show` and errors."""
+        return self._names.get(node, f"b{node}") if node != LOCAL else "a client"
+
+    def with_brokers(self, names: Sequence[str]) -> Topology:
+        """A topology with names for the brokers 1, 2, ..."""
+        return evolve(self, names=(*enumerate(names, 1), *self.names)) if names else self
+
+    def neighbours(self, node: Node) -> tuple[Node, ...]:
+        """The nodes to which a node has a channel."""
+        return tuple(far for near, far in self.channels if near == node)
+
+    def numbered(self, name: str) -> Node:
+        """The node of this name."""
+        return next(node for node in self.nodes if self.name(node) == name)
+
+    def having(self, role: Role) -> tuple[Node, ...]:
+        """The nodes of a role."""
+        return tuple(node for node, own in self.roles if own == role)

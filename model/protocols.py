@@ -1,4 +1,8 @@
-"""The registry of protocols: which there are, and how an instance becomes a world."""
+"""The registry of protocols: which there are, how an instance becomes a world, and the seeded faults of all.
+
+`MUTANTS` has the mutants of all protocols by id. A mutant is a protocol with one of its small methods replaced; it is
+in a module next to its protocol (`routing_mutants`).
+"""
 
 from __future__ import annotations
 
@@ -107,3 +111,19 @@ def world(instance: Instance, policy: str | None = None, mutant: str | None = No
     if varied is not None:  # no reduction has been argued for a handler from outside
         definition = evolve(definition, reductions=frozenset())
     return World(instance, definition.make(handler, instance, definition.base(policy)), policy, mutant, definition)
+
+
+class _Mutants(Mapping[str, Mutant]):
+    """Mutants of the protocols that are registered at the moment."""
+
+    def __getitem__(self, id: str) -> Mutant:
+        return mutants()[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(mutants())
+
+    def __len__(self) -> int:
+        return len(mutants())
+
+
+MUTANTS: Mapping[str, Mutant] = _Mutants()

@@ -3,19 +3,20 @@
 A `Place` knows the file and the key path that it stands for, so every refusal says where, what was found and what was
 expected, in one line: `line3.toml: subscription[2].at: found "1"; expected a whole number from 1 to 64`. Entries of a
 list are counted from 1, as people count them. Whatever the input, nothing but `InstanceError` comes out.
+`did_you_mean` is the suggestion for a mistyped name, here and on the command line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import NoReturn
 
 from attrs import frozen
 
 from routeproof.model.filters.interface import shown
 from routeproof.model.overlay import Node, Overlay
-from routeproof.model.suggest import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Names and ids end up in file names, in replay tokens and in tables."""
@@ -25,6 +26,9 @@ BROKERS = 64
 
 LISTED = 12
 """Names that a message lists at most."""
+
+PREFIX = 3
+"""Length from which a word counts as the beginning of a name, in characters."""
 
 
 class InstanceError(ValueError):
@@ -127,3 +131,13 @@ class Place:
             if key not in self.value:
                 self.refuse(f"the keys {', '.join(required)}", f"no key {key}")
         return {key: Place(self.where, prefix + key, entry) for key, entry in self.value.items()}
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Returns ` (did you mean x?)`, or nothing if no name is near. A prefix is completed; case does not count."""
+    by_folded = {name.casefold(): name for name in sorted(known, reverse=True)}
+    begun = [name for name in by_folded if len(word) >= PREFIX and name.startswith(word.casefold())]
+    if begun:
+        return f" (did you mean {by_folded[min(begun, key=lambda name: (len(name), name))]}?)"
+    near = get_close_matches(word[:64].casefold(), sorted(by_folded), n=1, cutoff=0.6)
+    return f" (did you mean {by_folded[near[0]]}?)" if near else ""

@@ -16,13 +16,11 @@ from functools import cached_property
 from attrs import field, frozen
 
 from routeproof.model.definition import CORE_DEFINITION, Definition
-from routeproof.model.ghosts import Event, Ghost, Reading, checked
-from routeproof.model.history import CONTROL, History, Ledger, Operation
+from routeproof.model.history import CONTROL, Event, Ghost, History, Ledger, Operation, Reading, checked
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Deliver, describe
-from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.overlay import LOCAL, Link, Node, Topology
 from routeproof.model.protocol import Local, Outcome, Protocol, ProtocolError, Sends
-from routeproof.model.topology import Topology
 
 Queue = tuple[Hashable, ...]
 

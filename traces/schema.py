@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from routeproof.model.filters import DIALECTS, reading
+from routeproof.model.filters import DIALECTS, predicate_filter
 from routeproof.model.filters.event_set import EVENT_NUMBER
 from routeproof.traces.fields import Name, OptionalName
 from routeproof.traces.format import EVENTS, LINKS, Event
@@ -32,18 +32,18 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILTER: Schema = {
     "description": "Predicates, all of which must hold, or the numbers of the events that match.",
     "anyOf": [
-        {"type": "array", "items": {"$ref": "#/$defs/Predicate"}, "maxItems": reading.PREDICATES},
+        {"type": "array", "items": {"$ref": "#/$defs/Predicate"}, "maxItems": predicate_filter.PREDICATES},
         {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": EVENT_NUMBER}, "minItems": 1},
     ],
 }
-ATTRIBUTE: Schema = {"type": "string", "minLength": 1, "maxLength": reading.NAME_LENGTH}
+ATTRIBUTE: Schema = {"type": "string", "minLength": 1, "maxLength": predicate_filter.NAME_LENGTH}
 PREDICATE: Schema = {
     "description": "[attribute, operator, constant] or [attribute, operator].",
     "type": "array",
     "prefixItems": [
         ATTRIBUTE,
         {"type": "string"},
-        {"type": ["string", "boolean", "number"], "maxLength": reading.CONSTANT_LENGTH},
+        {"type": ["string", "boolean", "number"], "maxLength": predicate_filter.CONSTANT_LENGTH},
     ],
     "minItems": 2,
     "maxItems": 3,
@@ -52,8 +52,8 @@ ATTRIBUTES: Schema = {
     "description": "An event: its attributes and their values.",
     "type": "object",
     "propertyNames": ATTRIBUTE,
-    "additionalProperties": {"type": ["string", "boolean", "number"], "maxLength": reading.STRING_LENGTH},
-    "maxProperties": reading.ATTRIBUTES,
+    "additionalProperties": {"type": ["string", "boolean", "number"], "maxLength": predicate_filter.STRING_LENGTH},
+    "maxProperties": predicate_filter.ATTRIBUTES,
 }
 
 DESCRIPTIONS = {

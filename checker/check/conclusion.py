@@ -14,7 +14,7 @@ from typing import Literal
 from attrs import Factory, frozen
 
 from routeproof.checker.check.jobs import Job, Options
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES, rules_that_fire

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 from attrs import asdict
 
 from routeproof.checker.check.conclusion import Failure, Outcome, Run
-from routeproof.checker.system import unwritten
-from routeproof.checker.system.printable import count, json_text, printable
+from routeproof.checker.system import files
+from routeproof.checker.system.terminal import count, json_text, printable
 from routeproof.checker.verdict import Finding
 
 
@@ -26,7 +26,7 @@ def json_report(run: Run) -> str:
         "undetermined": list(run.undetermined),
         "not_asked": [asdict(each) for each in run.not_asked],
         "interrupted": run.interrupted,
-        "exit": unwritten.code(run.exit_code),
+        "exit": files.code_with_unwritten(run.exit_code),
     }
     return json_text(report)
 

@@ -15,8 +15,7 @@ from routeproof.checker.check.jobs import Job, Options
 from routeproof.checker.instances import find, load, shipped
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.mutants import MUTANTS
-from routeproof.model.protocols import DEFINITIONS, policies_for
+from routeproof.model.protocols import DEFINITIONS, MUTANTS, policies_for
 from routeproof.spec.properties import PROPERTIES
 
 ONLY_FOR = {

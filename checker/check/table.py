@@ -8,8 +8,7 @@ import textwrap
 from attrs import asdict
 
 from routeproof.checker.check.conclusion import BAD, Failure, Outcome, Run, Status
-from routeproof.checker.system.printable import count, printable
-from routeproof.checker.system.terminal import WIDTH, paint, table, wrapped
+from routeproof.checker.system.terminal import WIDTH, count, paint, printable, table, wrapped
 from routeproof.spec.properties import PROPERTIES
 
 INDENT = "       "

@@ -67,11 +67,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     with interrupts.listening(until_exit=argv is None):
         _never_fail_at_printing()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's library takes memory for each; it has no work here
+        from routeproof.checker.system.files import tell_unwritten
         from routeproof.checker.system.terminal import complain
-        from routeproof.checker.system.unwritten import settled
 
         try:
-            code = settled(_answer(list(sys.argv[1:] if argv is None else argv)))
+            code = tell_unwritten(_answer(list(sys.argv[1:] if argv is None else argv)))
         except interrupts.Interrupted:
             return complain(interrupts.what_came(), interrupts.exit_code())
         return code
@@ -111,7 +111,7 @@ def _dispatch(argv: list[str]) -> int:
         raise UsageError(f"expected a command before {command}; see: routeproof --help")
     if command not in COMMANDS:
         raise unknown("command", command, COMMANDS)
-    from routeproof.checker.system.room import refuse_too_little, watched
+    from routeproof.checker.system.memory import refuse_too_little, watched
 
     refuse_too_little(command, rest)
     module = importlib.import_module(f"routeproof.checker.cli.commands.{command}")

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.model.suggest import did_you_mean, quoted
+from routeproof.model.filters.interface import quoted
+from routeproof.model.reading import did_you_mean
 
 WIDTH = 100
 

@@ -7,8 +7,7 @@ from attrs import frozen
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
-from routeproof.model.mutants import MUTANTS
-from routeproof.model.protocols import policies_for
+from routeproof.model.protocols import MUTANTS, policies_for
 from routeproof.model.protocols import world as world_of
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES, Property

@@ -26,7 +26,7 @@ from routeproof.checker.explore import explore
 from routeproof.checker.monitor import Monitor, exercised
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world as world_of

@@ -1,6 +1,6 @@
 """The explorer: every reachable state of an instance, breadth first, exactly.
 
-    >>> from routeproof.checker.system.printable import count
+    >>> from routeproof.checker.system.terminal import count
 from routeproof.checker.explore import explore
     >>> from routeproof.checker.instances import find
     >>> from routeproof.model.protocols import world
@@ -26,9 +26,9 @@ from routeproof.checker.explore.search import Cut, Progress, Search
 from routeproof.checker.explore.symmetry import SymmetricSearch
 from routeproof.checker.monitor import violations
 from routeproof.checker.system import interrupts
-from routeproof.checker.system.available import most
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.memory import most
+from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result, Verdict
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for

@@ -13,8 +13,7 @@ from attrs import define
 
 from routeproof.checker.explore.interned import Answers, Column, Interned, Parts
 from routeproof.checker.explore.keyindex import Ints
-from routeproof.model.ghosts import Event, Ghost, Reading
-from routeproof.model.history import Ledger
+from routeproof.model.history import Event, Ghost, Ledger, Reading
 
 Logged = Callable[[int, int, Callable[[int, int, int], int]], Callable[[int, int], int]]
 """(kind, which, ask) -> ask, as the log of questions keeps it."""

@@ -18,8 +18,7 @@ from routeproof.checker.explore.interned import Answers, Interned, Parts, Sets
 from routeproof.checker.explore.keyindex import Ints, KeyIndex
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.scopes import Group, Place, groups
-from routeproof.model.ghosts import Reading
-from routeproof.model.history import CONTROL
+from routeproof.model.history import CONTROL, Reading
 from routeproof.spec.properties import Property
 
 UNKNOWN = -1

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from routeproof.checker.explore.ghosts import GhostColumn
 from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN, Answers, Column, Interned, Parts, Sets
-from routeproof.model.ghosts import Event
-from routeproof.model.history import CONTROL, History
+from routeproof.model.history import CONTROL, Event, History
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome
 from routeproof.model.world import Queue, World, deliveries, edit_queue

@@ -26,8 +26,8 @@ from routeproof.checker.explore.judge import Judge
 from routeproof.checker.explore.keyindex import Ints, KeyIndex, Keys
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.system import interrupts
-from routeproof.checker.system.available import resident
-from routeproof.checker.system.printable import count as counted
+from routeproof.checker.system.memory import resident
+from routeproof.checker.system.terminal import count as counted
 from routeproof.model.world import State, World
 from routeproof.spec.properties import Property
 

@@ -1,6 +1,6 @@
 """The fuzzer: long runs of large instances, drawn at random, judged at every step, and shrunk when something is wrong.
 
-    >>> from routeproof.checker.system.printable import count
+    >>> from routeproof.checker.system.terminal import count
 from routeproof.checker.fuzz import fuzz
     >>> fuzz(None, policy="active", mutant=None, seed=0).findings["NoLostDelivery"].verdict
     'holds'
@@ -29,11 +29,10 @@ from routeproof.checker.fuzz.machine import FaultyMachine, Machine
 from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
 from routeproof.checker.fuzz.trim import trimmed
 from routeproof.checker.system.errors import UsageError, unknown
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.mutants import MUTANTS
-from routeproof.model.protocols import DEFINITIONS, world
+from routeproof.model.protocols import DEFINITIONS, MUTANTS, world
 from routeproof.spec.properties import PROPERTIES, Property
 
 __all__ = ["PROFILES", "fuzz"]

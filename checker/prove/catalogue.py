@@ -21,7 +21,7 @@ from routeproof.checker.prove.solver.outcome import Judged
 from routeproof.checker.pruning.refinement_theorems import theorems as refinement_of_pruning
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.processes import in_processes
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.spec.theory.theorems import BOUNDED_THEOREMS
 from routeproof.spec.theory.theorems import THEOREMS as SYMBOLIC_THEOREMS
 

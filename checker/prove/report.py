@@ -10,8 +10,7 @@ from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.prove.counterexample.trace import Traces
 from routeproof.checker.prove.judge import AnyTheorem, rests_on
 from routeproof.checker.prove.solver.outcome import WORDS, Judged, Settled, Verdict
-from routeproof.checker.system.printable import json_text
-from routeproof.checker.system.terminal import WIDTH, paint, table, wrapped
+from routeproof.checker.system.terminal import WIDTH, json_text, paint, table, wrapped
 
 COLOURS: dict[Verdict, str] = {
     "proved": "good",

@@ -9,15 +9,15 @@ from typing import Any
 from attrs import asdict
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import RunOptions
 from routeproof.impl.pruning.implementation import Congestion
+from routeproof.model.filters.interface import quoted
 from routeproof.model.messages import Message
 from routeproof.model.overlay import Node
+from routeproof.model.pruning.instances import read_readings, readings_to_table
 from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.readings import read_readings, readings_to_table
 from routeproof.model.reading import InstanceError, Place
-from routeproof.model.suggest import quoted
 
 LISTS = ("thresholds", "cuts")
 

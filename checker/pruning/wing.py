@@ -10,8 +10,7 @@ from routeproof.checker.counterexamples.show.changes import difference
 from routeproof.checker.wings import RunJudge, RunOptions, Wing
 from routeproof.model.instance import Subscriber
 from routeproof.model.messages import describe
-from routeproof.model.pruning.instances import again, congested, readings
-from routeproof.model.pruning.readings import readings_to_table
+from routeproof.model.pruning.instances import again, congested, readings, readings_to_table
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import World
 

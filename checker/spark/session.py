@@ -34,7 +34,7 @@ from routeproof.checker.spark.noise import silent
 from routeproof.checker.spark.package import arrived, package_zip
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.interrupts import Interrupted, noted
-from routeproof.model.suggest import quoted
+from routeproof.model.filters.interface import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,8 +1,9 @@
-"""Exceptions of the command line, and the one line and exit code that each becomes.
+"""Exceptions of the command line, the one line and exit code that each becomes, and what was done before them.
 
 `UsageError` is the only exception that the command line turns into exit code 2 besides those of the vocabulary
 (`InstanceError`, `FilterError`, `OverlayError`), of traces and of the operating system. Its message is complete: what
-is wrong, where, what was expected, what to do next. It never holds a line break.
+is wrong, where, what was expected, what to do next. It never holds a line break. `gathered` keeps the results that a
+command has when a signal or an error ends it early.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Iterable
+from typing import TypeVar
 
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.terminal import complain
 from routeproof.model.filters import FilterError
-from routeproof.model.reading import LISTED, InstanceError
-from routeproof.model.suggest import did_you_mean, quoted
+from routeproof.model.filters.interface import quoted
+from routeproof.model.reading import LISTED, InstanceError, did_you_mean
+
+T = TypeVar("T")
 
 WITHOUT = "error return without exception set"
 """Python's text where there was no memory for the exception itself."""
@@ -85,3 +91,23 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def _is_of_z3(error: BaseException) -> bool:
     return type(error).__name__ == "Z3Exception"
+
+
+def gathered(results: Iterable[T]) -> tuple[list[T], BaseException | None]:
+    """Returns the results, and what ended them early, if anything did. Where there is no result yet, that is raised."""
+    found: list[T] = []
+    try:
+        for each in results:
+            found.append(each)  # noqa: PERF402 - what came before an error stays
+    except (Exception, KeyboardInterrupt) as error:
+        if not found:
+            raise
+        return found, error
+    return found, None
+
+
+def ended(error: BaseException) -> int:
+    """Prints the one line for what ended a command early, and returns the exit code that goes with it."""
+    if isinstance(error, Exception):
+        return complain(*as_line(error))
+    return complain(interrupts.what_came(), interrupts.exit_code())

@@ -1,4 +1,8 @@
-"""Output files of commands: refused before any work starts, written whole or not at all."""
+"""Output files of commands: refused before any work starts, written whole or not at all.
+
+A full disk or a directory that vanishes must not lose a verdict. A command that cannot write a result notes it
+(`note_unwritten`) and goes on; `tell_unwritten` reports each in one line after the report and returns the exit code.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.terminal import say
-from routeproof.checker.system.unwritten import note
+from routeproof.checker.system.terminal import complain, say
 
 STDOUT = "-"
 
 PART = ".part"
 """The end of the name of a file that is not yet whole. Before it stands the number of the process that writes it."""
+
+UNWRITTEN_CODE = 2
+"""The exit code of a command that succeeded or stayed undetermined, but could not write a result."""
+
+_unwritten: list[str] = []
 
 
 def refuse_unwritable(target: str | Path | None) -> None:
@@ -70,12 +78,34 @@ def refuse_no_directory(target: Path | None, what: str = "traces") -> None:
             ) from None
 
 
+def note_unwritten(target: str | Path, error: OSError | str) -> None:
+    """Notes that a result is missing, and why."""
+    why = error if isinstance(error, str) else error.strerror or str(error)
+    line = f"{target}: cannot be written: {why}"
+    if line not in _unwritten:
+        _unwritten.append(line)
+
+
+def code_with_unwritten(verdict: int) -> int:
+    """The exit code, given the verdict's. A failure that was found (1), and a signal (above 128), keep their own."""
+    return UNWRITTEN_CODE if _unwritten and verdict in (0, 3) else verdict
+
+
+def tell_unwritten(verdict: int) -> int:
+    """Tells what was noted, and returns the exit code."""
+    code = code_with_unwritten(verdict)
+    for line in _unwritten:
+        complain(line, code)
+    _unwritten.clear()
+    return code
+
+
 def write_report(target: str | Path, text: str) -> None:
     """Writes a result whose loss must not lose the verdict: a failure to write is noted, and reported later."""
     try:
         write_text(target, text)
     except OSError as error:
-        note(target, error)
+        note_unwritten(target, error)
 
 
 def write_text(target: str | Path, text: str) -> None:

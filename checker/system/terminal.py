@@ -1,13 +1,16 @@
-"""Output for people: text on standard output, colour and a progress line where there is a terminal.
+"""Output for people: printable text on standard output, colour and a progress line where there is a terminal.
 
-`say` prints, and takes a reader who has gone (`| head`) as no reason to fail: the exit code still carries the verdict.
-`complain` is the one line on standard error. Neither lets anything through that a terminal would act on.
+`say` prints, and a reader who has gone (`| head`) is no reason to fail: the exit code still carries the verdict.
+`complain` is the one line on standard error. Neither lets anything through that a terminal would act on: text from
+outside (arguments, file names, ids, contents of traces) is made `printable`, here and for annotations, XML and JSON.
 `StatusLine`, `ProgressLine` and `Ticker` are silent unless standard error is a terminal.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -19,10 +22,50 @@ from typing import Protocol, TextIO
 
 from attrs import define, field
 
-from routeproof.checker.system.printable import COLOURS, count, lines, printable
-
 REDRAW_SECONDS = 0.1
 TICK_SECONDS = 0.5
+
+COLOURS = {"good": "32", "bad": "31", "doubt": "33", "faint": "2", "head": "1"}
+"""The colours of reports, as terminals number them."""
+
+PAINT = re.compile(rf"\x1b\[(?:0|{'|'.join(COLOURS.values())})m")
+"""The only sequences that a report sends to a terminal to be acted on."""
+
+_HALVES = re.compile(r"(\\\\|\\ud[89ab]..\\ud[c-f]..)|(\\ud[89a-f]..)")
+"""In a JSON text: backslashes and pairs of surrogates, which are well, and lone surrogates, which readers refuse."""
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with everything escaped that a terminal would act on, or that has no bytes in UTF-8.
+
+    Control characters, escape sequences, line breaks, marks that change the direction of writing, lone surrogates
+    (bytes of a file name that are no UTF-8). The characters in `keep` stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
+
+
+def lines(text: str) -> str:
+    """A report of several lines, painted or not, with everything else in it made printable."""
+    parts, painted = PAINT.split(text), PAINT.findall(text)
+    shown = [printable(part, keep="\n") for part in parts]
+    return "".join(a + b for a, b in zip(shown, [*painted, ""], strict=True))
+
+
+def json_text(report: object) -> str:
+    """The report as a JSON text of several lines; each lone surrogate is shown by its number, as `printable` does."""
+    text = json.dumps(report, indent=2)
+    return _HALVES.sub(lambda found: found[1] or f"\\{found[2]}", text) + "\n"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "replace").decode("ascii")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Returns a number with its noun: "1 step", "2,086 steps"; `many` is the plural where it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 class Searching(Protocol):
@@ -45,10 +88,10 @@ def say(text: str = "", file: TextIO | None = None) -> None:
     except BrokenPipeError:
         silence_stdout()
     except OSError as error:
-        from routeproof.checker.system.unwritten import note
+        from routeproof.checker.system.files import note_unwritten
 
         silence_stdout()
-        note("standard output", error)
+        note_unwritten("standard output", error)
 
 
 def complain(text: str, code: int) -> int:

@@ -22,8 +22,7 @@ from itertools import islice
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from routeproof.impl.index.profile import CHARACTERS, Profile
-from routeproof.model.filters.string_range import StringRange, beginning_with
-from routeproof.model.filters.string_set import StringSet
+from routeproof.model.filters.string_set import StringRange, StringSet, beginning_with
 
 PIECE = 8
 """Characters of a part that are looked for."""

@@ -33,9 +33,8 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.model.overlay import LOCAL, Link, Node, Overlay
+from routeproof.model.overlay import LOCAL, Link, Node, Overlay, Topology
 from routeproof.model.protocol import ProtocolError
-from routeproof.model.topology import Topology
 
 MILLISECOND = 1_000_000
 SECOND = 1_000 * MILLISECOND

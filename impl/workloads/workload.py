@@ -19,10 +19,9 @@ from attrs import AttrsInstance, Factory, field, fields, frozen
 
 from routeproof.impl.simulation.simulator import MILLISECOND, Operation
 from routeproof.model.filters import STRICT, Filter
+from routeproof.model.instance import OperationRow
 from routeproof.model.messages import Advertisement, Publication, Subscription
-from routeproof.model.operations import OperationRow
-from routeproof.model.overlay import Node, Overlay
-from routeproof.model.topology import Topology
+from routeproof.model.overlay import Node, Overlay, Topology
 
 Setting: TypeAlias = int | float | str
 

@@ -11,9 +11,8 @@ In both, `matches`, `covers` and `overlaps` are exact, and equal filters are tho
 `spec/filters.md` is the normative text; the rule ids `FLT-n` in comments are its.
 """
 
-from routeproof.model.filters.attributes import Attributes, Number, Value
 from routeproof.model.filters.event_set import EVENTS, EventSet
-from routeproof.model.filters.interface import Dialect, Event, Filter, FilterError
+from routeproof.model.filters.interface import Attributes, Dialect, Event, Filter, FilterError, Number, Value
 from routeproof.model.filters.predicate_dialect import DIALECTS, STRICT, PredicateDialect, dialect
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
 

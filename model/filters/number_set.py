@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from routeproof.model.filters.attributes import Number, exact
+from routeproof.model.filters.interface import Number, exact
 
 
 @frozen

@@ -23,12 +23,10 @@ from typing import TypeAlias
 from attrs import frozen
 
 from routeproof.model.filters import number_set, string_set
-from routeproof.model.filters.attributes import Attributes, Number, Value
 from routeproof.model.filters.event_set import EVENTS
-from routeproof.model.filters.interface import Dialect, FilterError, named, shown
+from routeproof.model.filters.interface import Attributes, Dialect, FilterError, Number, Value, named, shown
 from routeproof.model.filters.number_set import WHOLE_NUMBERS, NumberSet
-from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
-from routeproof.model.filters.reading import read_attributes, read_predicates
+from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter, read_attributes, read_predicates
 from routeproof.model.filters.string_set import StringSet
 from routeproof.model.filters.value_set import ANYTHING, PRESENT, ValueSet
 

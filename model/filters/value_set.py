@@ -10,7 +10,7 @@ from typing import Protocol, Self, TypeVar
 
 from attrs import evolve, frozen
 
-from routeproof.model.filters.attributes import Value
+from routeproof.model.filters.interface import Value
 from routeproof.model.filters.number_set import ALL_NUMBERS, NumberSet
 from routeproof.model.filters.string_set import ALL_STRINGS, StringSet
 

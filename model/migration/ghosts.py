@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from routeproof.model.ghosts import Event, Ghost
-from routeproof.model.history import Ledger
+from routeproof.model.history import Event, Ghost, Ledger
 
 
 class Overtaken(Ghost):

@@ -39,11 +39,10 @@ from routeproof.model.migration.messages import (
 from routeproof.model.migration.operations import publisher_name
 from routeproof.model.migration.parameters import MigrationParameters
 from routeproof.model.migration.state import MigrationTables, Publisher
-from routeproof.model.overlay import LOCAL, Node, Overlay
+from routeproof.model.overlay import LOCAL, Node, Overlay, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
-from routeproof.model.topology import Topology
 
 
 def migrating(tables: Tables) -> MigrationTables:

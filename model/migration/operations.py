@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from routeproof.model.instance import Advertiser, Instance
+from routeproof.model.instance import Advertiser, Instance, OperationRow, core_operations
 from routeproof.model.messages import Advertise, Advertisement, Publish, Unadvertise
 from routeproof.model.migration.messages import Path, Relocate
 from routeproof.model.migration.parameters import parameters_of
-from routeproof.model.operations import OperationRow, core_operations
-from routeproof.model.overlay import Node
-from routeproof.model.topology import Topology
+from routeproof.model.overlay import Node, Topology
 
 
 def publisher_name(advertisement: str) -> str:

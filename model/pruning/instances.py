@@ -1,7 +1,8 @@
-"""The keys of instance files that only pruning has, and what they come to.
+"""The keys of instance files that only pruning has, and the values that they give.
 
-`[pruning]` are readings, `[[congestion]]` brokers that may become congested, and be relieved, once each (PRN-6), and
-`again` of a subscription is where its client may subscribe again, once it has unsubscribed (PRN-15).
+`[pruning]` holds readings of `spec/pruning.md` that do not have their default, `[[congestion]]` brokers that may become
+congested, and be relieved, once each (PRN-6), and `again` of a subscription is where its client may subscribe again,
+once it has unsubscribed (PRN-15).
 """
 
 from __future__ import annotations
@@ -15,9 +16,23 @@ from routeproof.model.definition import Section
 from routeproof.model.instance import Instance, Subscriber, own_with
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Node
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.readings import Readings, read_readings, readings_to_table
+from routeproof.model.pruning.parameters import THRESHOLDS, PruningParameters
 from routeproof.model.reading import BROKERS, Place
+
+Readings = tuple[tuple[str, Any], ...]
+
+WORDS = {
+    "triggered": ("broker", "neighbour"),
+    "without_history": ("remove", "zero", "absent"),
+    "counts": ("elsewhere", "all"),
+    "sends": ("all", "listed"),
+    "base": ("active", "lazy"),
+    "newcomers": ("keep", "withdraw"),
+    "identity": ("issue", "id"),
+}
+SWITCHES = ("inclusive", "remembers", "collects", "overtakes")
+NUMBERS = {"window": (1, 1_000_000), "fewest": (0, 1_000_000)}
+MOST = 1_000_000_000
 
 
 def readings(instance: Instance) -> Readings:
@@ -84,6 +99,51 @@ def _read_again(place: Place, instance: Instance, client: Subscriber) -> Node:
     if not client.unsubscribes:
         place.refuse("unsubscribes = true as well: a client that never leaves cannot come back")
     return place.broker(instance.overlay)
+
+
+def read_readings(place: Place, policies: Iterable[str]) -> Readings:
+    """Reads the table, in its own order."""
+    keys = place.table((), ("thresholds", "cuts", *WORDS, *SWITCHES, *NUMBERS))
+    return tuple((key, _value(key, entry, policies)) for key, entry in keys.items())
+
+
+def readings_to_table(readings: Readings) -> dict[str, object]:
+    """The inverse, of JSON's types only."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in readings}
+
+
+def _value(key: str, place: Place, policies: Iterable[str]) -> object:
+    if key in WORDS:
+        return place.one_of(WORDS[key])
+    if key in SWITCHES:
+        return place.truth()
+    if key in NUMBERS:
+        return place.whole(*NUMBERS[key])
+    return _thresholds(place, policies) if key == "thresholds" else _cuts(place)
+
+
+def _thresholds(place: Place, policies: Iterable[str]) -> tuple[int, ...]:
+    """CRD-4: ascending, and as many as each policy of the instance has."""
+    values = _ascending(place, 0, 100, "percentages")
+    for policy in policies:
+        wanted = len(THRESHOLDS.get(policy, values))  # a policy from outside says nothing of its own
+        if len(values) != wanted:
+            place.refuse(f"{wanted} of them under {policy}, the policy of the instance", f"{list(values)}")
+    return values
+
+
+def _cuts(place: Place) -> tuple[int, ...]:
+    values = _ascending(place, 0, MOST, "numbers of subscriptions")
+    if len(values) != 2:
+        place.refuse("2 of them", f"{list(values)}")
+    return values
+
+
+def _ascending(place: Place, low: int, high: int, of: str) -> tuple[int, ...]:
+    values = tuple(entry.whole(low, high) for entry in place.items(2, of, least=1))
+    if list(values) != sorted(values):
+        place.refuse(f"{of} that do not descend", f"{list(values)}")
+    return values
 
 
 SECTIONS = (

@@ -6,7 +6,7 @@ import pytest
 
 from routeproof.checker.cli import main
 from routeproof.checker.cli.commands.explain import VERDICTS, explain
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.spec.claims import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES

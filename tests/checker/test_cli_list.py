@@ -11,7 +11,7 @@ import pytest
 from routeproof.checker.cli import COMMANDS
 from routeproof.checker.cli.commands.list import KINDS
 from routeproof.checker.instances import shipped
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.spec.properties import PROPERTIES
 from tests.checker.command import COMMAND, Here, run
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routeproof.checker.check.machine import command
-from routeproof.checker.system.printable import json_text, lines, printable
+from routeproof.checker.system.terminal import json_text, lines, printable
 from tests.checker.command import COMMAND, TOP, Here, environment
 
 HOSTILE = "a\x1b[31m\r\n::error::x\x07\x9b\u202e\u2066\x7f"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 
 ROOT = Path(__file__).resolve().parents[2]
 NOUNS = "states|steps|examples|links|searches"
@@ -31,7 +31,7 @@ def test_no_report_has_a_plural_of_its_own() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if UNCOUNTED.search(line)
     ]
-    assert not found, "use `count` of checker/system/printable.py:\n" + "\n".join(found)
+    assert not found, "use `count` of checker/system/terminal.py:\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize("line", ['f"{n} states"', 'f"{len(x):,} steps, "', 'f"{self.of:,} searches)"'])

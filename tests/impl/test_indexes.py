@@ -15,8 +15,7 @@ from routeproof.impl.index.profile import NUMBER_HI, NUMBER_LO, Profile, Span, p
 from routeproof.impl.index.texts import Ladder, Texts, Words, traits_of
 from routeproof.impl.routing import Broker
 from routeproof.model.filters import STRICT, Event, EventSet, Filter, string_set
-from routeproof.model.filters.string_range import StringRange
-from routeproof.model.filters.string_set import StringSet
+from routeproof.model.filters.string_set import StringRange, StringSet
 from routeproof.model.messages import (
     Advertise,
     Advertisement,

@@ -25,7 +25,7 @@ from routeproof.impl.index.profile import Entry, Profile, Sketch, Spans, enclose
 from routeproof.impl.index.tables import Candidates, Matching
 from routeproof.impl.index.texts import Texts
 from routeproof.impl.routing import Broker, Outbox
-from routeproof.model.filters.string_range import beginning_with
+from routeproof.model.filters.string_set import beginning_with
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay

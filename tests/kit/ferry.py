@@ -14,17 +14,14 @@ from attrs import evolve, frozen
 from routeproof.impl.implementation import Implementation, Own
 from routeproof.impl.routing import Broker
 from routeproof.model.definition import Definition, Mutant, Section
-from routeproof.model.ghosts import Event, Ghost
-from routeproof.model.history import Ledger, Operation
-from routeproof.model.instance import Instance
+from routeproof.model.history import Event, Ghost, Ledger, Operation
+from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.messages import CORE, Message, Publication, Publish
-from routeproof.model.operations import OperationRow, core_operations
-from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.overlay import LOCAL, Link, Node, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Protocol
 from routeproof.model.reading import Place
 from routeproof.model.routing import Routing
 from routeproof.model.tables import Tables
-from routeproof.model.topology import Topology
 from routeproof.spec.property import OK, Answer, Property, Seen, Specification, variants
 from routeproof.spec.rules import Rule
 

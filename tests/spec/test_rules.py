@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES, Rule
 

@@ -6,10 +6,9 @@ import argparse
 
 from routeproof.checker.cli.arguments import Parser, add_json
 from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import ended, gathered
 from routeproof.checker.system.files import STDOUT, refuse_unwritable, write_report
-from routeproof.checker.system.partial import ended, gathered
-from routeproof.checker.system.printable import json_text
-from routeproof.checker.system.terminal import Ticker, say
+from routeproof.checker.system.terminal import Ticker, json_text, say
 
 DESCRIPTION = """\
 Measure speed and memory, each next to a yardstick that is measured in the same run:

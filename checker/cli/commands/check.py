@@ -15,7 +15,7 @@ from routeproof.checker.check.machine import github, json_report, junit
 from routeproof.checker.check.request import is_everything, jobs_of, not_asked_of, options_of
 from routeproof.checker.check.table import render
 from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, one_of, seconds, whole
-from routeproof.checker.system import available, interrupts, unwritten
+from routeproof.checker.system import files, interrupts, memory
 from routeproof.checker.system.files import (
     STDOUT,
     refuse_no_directory,
@@ -76,8 +76,8 @@ def _add_how(group: argparse._ArgumentGroup) -> None:
     add("--engine", default="explore", metavar="E", type=_engine, help="explore (default: every state) or fuzz")
     add("--workers", metavar="N", type=whole(1, MOST_WORKERS), help="number of worker processes; default: one per core")
     add("--max-states", metavar="N", type=whole(1), help="explore: end each search after N states")
-    memory = "explore: end searches before all together exceed SIZE (500M, 2G); default: most of the free memory"
-    add("--max-memory", metavar="SIZE", type=available.size, help=memory)
+    about = "explore: end searches before all together exceed SIZE (500M, 2G); default: most of the free memory"
+    add("--max-memory", metavar="SIZE", type=memory.size, help=about)
     add("--seconds", metavar="S", type=seconds, help="end each search after S seconds")
     reduction = one_of(("symmetry", "por"), "reduction")
     symmetry = "explore: reduce the search by symmetry or por (partial order); repeatable"
@@ -115,14 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_no_directory(arguments.traces or FOUND)
     began = time.monotonic()
     workers = min(arguments.workers or cores(), len(jobs))
-    jobs = _with_memory(jobs, arguments.max_memory or available.most(), workers)
+    jobs = _with_memory(jobs, arguments.max_memory or memory.most(), workers)
     results = run_all(jobs, workers, ProgressLine(len(jobs)))
     claims = _claims(is_everything(arguments) and options.properties is None and not results.interrupted)
     with interrupts.noted():  # a verdict that is there is reported
         outcomes = [Outcome(job, result) for job, result in zip(jobs, results.by_job, strict=True)]
         for result in results.by_job:
             if result is not None and result.unsaved:
-                unwritten.note(arguments.checkpoint, f"{result.unsaved}; the search was not saved")
+                files.note_unwritten(arguments.checkpoint, f"{result.unsaved}; the search was not saved")
         concluded = conclude(options, outcomes, is_everything(arguments), time.monotonic() - began)
         concluded = evolve(
             concluded,
@@ -166,7 +166,7 @@ def _written(run: Run, directory: Path | None) -> dict[tuple[str, str, str], Pat
     for outcome in run.outcomes:
         for finding in outcome.with_status(*wanted):
             if finding.unwritten:
-                unwritten.note(directory or FOUND, finding.unwritten)
+                files.note_unwritten(directory or FOUND, finding.unwritten)
             path = finding.trace or _write(outcome.job, finding, directory or FOUND)
             if path is not None:
                 written[outcome.job.name, outcome.job.policy, finding.property] = path
@@ -181,7 +181,7 @@ def _write(job: Job, finding: Finding, directory: Path) -> Path | None:
     try:
         return write_counterexample(world(job.instance, job.policy, job.options.mutant), finding, directory)
     except OSError as error:
-        unwritten.note(error.filename or directory, error)
+        files.note_unwritten(error.filename or directory, error)
         return None
 
 

@@ -15,7 +15,7 @@ from routeproof.checker.cli.arguments import Parser
 from routeproof.checker.instances import shipped
 from routeproof.checker.system.errors import unknown
 from routeproof.checker.system.terminal import WIDTH, say
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.spec.claims import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.property import Property

@@ -13,8 +13,7 @@ from routeproof.checker.instances import shipped
 from routeproof.checker.system.errors import missing_package
 from routeproof.checker.system.terminal import say, wrapped
 from routeproof.impl.workloads import WORKLOADS, parameters
-from routeproof.model.mutants import MUTANTS
-from routeproof.model.protocols import DEFINITIONS, all_policies
+from routeproof.model.protocols import DEFINITIONS, MUTANTS, all_policies
 from routeproof.spec.claims import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES

@@ -15,11 +15,10 @@ from routeproof.checker.experiments.reproduce.report import REPORT, Setting, sho
 from routeproof.checker.experiments.reproduce.report import table as markdown
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, unknown
-from routeproof.checker.system.files import refuse_no_directory, write_text
+from routeproof.checker.system.files import note_unwritten, refuse_no_directory, write_text
 from routeproof.checker.system.terminal import Ticker, table
-from routeproof.checker.system.unwritten import note
 from routeproof.impl.workloads import MOST_SCALE
-from routeproof.model.suggest import quoted
+from routeproof.model.filters.interface import quoted
 
 DESCRIPTION = """\
 Repeat the named experiments of papers 000 and 001, or all of them, with the simulated reference
@@ -102,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
                     write(out, setting, experiment, plan, findings)
                     write_text(out / INDEX, _index(done))
                 except OSError as error:  # the figures are printed all the same
-                    note(out / setting.id, error)
+                    note_unwritten(out / setting.id, error)
                 ticker.say("\n".join(_summary(setting, findings, out / setting.id)))
             if came():
                 raise interrupts.Interrupted

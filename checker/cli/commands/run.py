@@ -16,7 +16,7 @@ from routeproof.checker import instances
 from routeproof.checker.cli.arguments import Parser, between, one_of, seconds, whole
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import clear_away_parts, refuse_no_directory
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import RunOptions, wings
 from routeproof.impl.implementation import Implementation
 from routeproof.impl.implementations import all_policies, implementation_of
@@ -25,10 +25,10 @@ from routeproof.impl.simulation.simulator import MILLISECOND
 from routeproof.impl.workloads import MOST_SCALE, SMALL, WORKLOADS, Workload
 from routeproof.impl.workloads.workload import of_operations
 from routeproof.model.filters import EVENTS, EventSet
+from routeproof.model.filters.interface import quoted
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import DEFINITIONS, policies_for, world
-from routeproof.model.suggest import quoted
 from routeproof.model.world import World
 
 DESCRIPTION = """\

@@ -17,11 +17,9 @@ from routeproof.checker.cli.commands.run import TRACE, Request, by_kind, delays
 from routeproof.checker.conform import Conform, Diverges
 from routeproof.checker.experiments.metric_files import Summary, summary, write_delays, write_samples
 from routeproof.checker.experiments.plots import figures
-from routeproof.checker.system.files import whole, write_text
-from routeproof.checker.system.printable import json_text, printable
+from routeproof.checker.system.files import note_unwritten, whole, write_text
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.checker.system.terminal import StatusLine, say, table
-from routeproof.checker.system.unwritten import note
+from routeproof.checker.system.terminal import StatusLine, json_text, printable, say, table
 from routeproof.impl.simulation.metrics import Metrics
 from routeproof.impl.simulation.recording import Recorder
 from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Network, Observer, Simulator
@@ -129,7 +127,7 @@ def _write(request: Request, metrics: Metrics, concluded: Summary, seconds: floa
             with whole(out / name) as part:
                 write(part)
         except OSError as error:
-            note(out / name, error)
+            note_unwritten(out / name, error)
         else:
             files.append(name)
 

@@ -21,8 +21,7 @@ from routeproof.checker.cli.commands.run import TRACE, Request, by_kind, delays
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.files import PART, write_text
 from routeproof.checker.system.interrupts import noted
-from routeproof.checker.system.printable import count, json_text
-from routeproof.checker.system.terminal import say
+from routeproof.checker.system.terminal import count, json_text, say
 from routeproof.impl.simulation.metrics import quantile
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.frames import MOST

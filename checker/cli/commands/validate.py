@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from routeproof.checker.cli.arguments import Parser, one_of
 from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.system import interrupts
-from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
-from routeproof.checker.system.partial import ended, gathered
-from routeproof.checker.system.printable import count, json_text
-from routeproof.checker.system.terminal import WIDTH, Ticker, paint, say, wrapped
+from routeproof.checker.system.terminal import WIDTH, Ticker, count, json_text, paint, say, wrapped
 from routeproof.spec.rules import RULES
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate, shortened
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.traces import Event, Trace, TraceMessage, describe
 
 SHOWN = 500

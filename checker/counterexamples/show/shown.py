@@ -6,7 +6,7 @@ from attrs import frozen
 
 from routeproof.checker.counterexamples.counterexample import Counterexample
 from routeproof.checker.counterexamples.replay import Replay
-from routeproof.checker.system.printable import count, printable
+from routeproof.checker.system.terminal import count, printable
 from routeproof.traces import Trace
 
 

@@ -15,11 +15,11 @@ from routeproof.checker.counterexamples.record import link_fault
 from routeproof.checker.counterexamples.replay import Replay
 from routeproof.checker.counterexamples.show.changes import ghost_changes, table_changes
 from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import wing_of
 from routeproof.model.messages import client_of, describe
-from routeproof.model.mutants import MUTANTS
 from routeproof.model.overlay import LOCAL
+from routeproof.model.protocols import MUTANTS
 from routeproof.model.world import State, Step, World
 from routeproof.traces import BadLine, Event, Header, TraceMessage
 from routeproof.traces import describe as describe_in_trace

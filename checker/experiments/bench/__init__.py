@@ -10,7 +10,7 @@ from typing import Any
 
 from routeproof.checker.experiments.bench.measuring import Row
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.printable import count
+from routeproof.checker.system.terminal import count
 
 
 def bench(names: Sequence[str], doing: Callable[[str], None] = lambda _: None) -> Iterator[tuple[str, Row]]:

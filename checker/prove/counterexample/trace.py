@@ -19,7 +19,7 @@ from routeproof.checker.prove.counterexample.run import FoundRun, Seen
 from routeproof.checker.prove.counterexample.text import ghosts, listed, queued, said_of
 from routeproof.checker.prove.solver.ground import Element
 from routeproof.checker.prove.solver.outcome import Judged
-from routeproof.checker.system.unwritten import note
+from routeproof.checker.system.files import note_unwritten
 from routeproof.spec.pruning.theory.relation import PruningRelation
 from routeproof.spec.theory.logic.readings import ADV, PUB, SUB
 from routeproof.traces import event_row, header_row, save, to_text
@@ -160,7 +160,7 @@ def write_traces(judged: Iterable[Judged], directory: Path) -> Traces:
                     name = f"prove-{each.id}-{settled.name}"
                     written[each.id, settled.name] = _write(name, settled.trace, directory)
                 except OSError as error:
-                    note(directory, error)
+                    note_unwritten(directory, error)
     return written
 
 

@@ -39,9 +39,8 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.model.mutants import MUTANTS
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.protocols import world
+from routeproof.model.protocols import MUTANTS, world
 from routeproof.model.pruning.instances import again, coming_back, issued_again, readings
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World

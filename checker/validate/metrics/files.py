@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from routeproof.checker.system.unwritten import note
+from routeproof.checker.system.files import note_unwritten
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.clients.judge import CLIENTS
 from routeproof.checker.validate.clients.rows import block_of
@@ -73,7 +73,7 @@ def write(setting: Measured, runs: Mapping[str, Series], windows: WindowsOf) -> 
     try:
         _write(setting, runs, windows)
     except OSError as error:
-        note(setting.target, error)
+        note_unwritten(setting.target, error)
 
 
 def _write(setting: Measured, runs: Mapping[str, Series], windows: WindowsOf) -> None:

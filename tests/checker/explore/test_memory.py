@@ -11,7 +11,7 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.system import available
+from routeproof.checker.system import memory
 from routeproof.model.protocols import world
 
 LIMIT = 150
@@ -32,7 +32,7 @@ print(json.dumps([result.limit, result.states, sorted(verdicts), peak]))
 """
 
 
-@pytest.mark.skipif(not available.resident(), reason="the system does not say how much memory a process has")
+@pytest.mark.skipif(not memory.resident(), reason="the system does not say how much memory a process has")
 def test_a_search_ends_before_it_takes_more(tmp_path: Path) -> None:
     file = tmp_path / "two4.checkpoint"
     asked = [sys.executable, "-c", SEARCH, str(LIMIT << 20), str(file)]
@@ -62,7 +62,7 @@ def test_the_option(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sizes() -> None:
-    assert [available.size(text) for text in ("500M", "2G", "2GiB", "3000000")] == [
+    assert [memory.size(text) for text in ("500M", "2G", "2GiB", "3000000")] == [
         500 << 20,
         2 << 30,
         2 << 30,
@@ -70,14 +70,14 @@ def test_sizes() -> None:
     ]
     for text in ("", "M", "-1G", "1.5G", "1e9", "5", "\u0665M", "9" * 40):
         with pytest.raises(argparse.ArgumentTypeError, match="expected a size"):
-            available.size(text)
+            memory.size(text)
 
 
 def test_the_default_is_less_than_there_is() -> None:
-    most = available.most()
+    most = memory.most()
     if most is None:
         pytest.skip("the system does not say how much memory there is")
-    assert available.resident() <= most
+    assert memory.resident() <= most
 
 
 def test_a_control_group_bounds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +87,9 @@ def test_a_control_group_bounds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (folder / "memory.max").write_text(bound + "\n")
         (folder / "memory.current").write_text(f"{200 << 20}\n")
         (folder / "memory.stat").write_text(f"anon 5\ninactive_file {50 << 20}\n")
-    left = list(available._left(tmp_path, "/outer/inner", "memory.max", "memory.current", "inactive_file"))
+    left = list(memory._left(tmp_path, "/outer/inner", "memory.max", "memory.current", "inactive_file"))
     assert left == [150 << 20]
-    monkeypatch.setattr(available, "_of_groups", lambda: iter(left))
-    most = available.most()
+    monkeypatch.setattr(memory, "_of_groups", lambda: iter(left))
+    most = memory.most()
     assert most is not None
-    assert most <= available.resident() + (150 << 20)
+    assert most <= memory.resident() + (150 << 20)

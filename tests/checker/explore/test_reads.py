@@ -6,7 +6,7 @@ from attrs import evolve
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
 from routeproof.checker.monitor import violations
-from routeproof.model.ghosts import PARTS
+from routeproof.model.history import PARTS
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.property import Answer, Property

@@ -10,13 +10,12 @@ import pytest
 
 from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.judge import judge
-from routeproof.model.filters import number_set, predicate_dialect, predicate_filter, reading, string_set
-from routeproof.model.filters.attributes import Value
+from routeproof.model.filters import number_set, predicate_dialect, predicate_filter, string_set
 from routeproof.model.filters.event_set import EventSet
+from routeproof.model.filters.interface import Value
 from routeproof.model.filters.number_set import NumberSet
 from routeproof.model.filters.predicate_filter import PredicateFilter
-from routeproof.model.filters.string_range import LAST, StringRange
-from routeproof.model.filters.string_set import StringSet
+from routeproof.model.filters.string_set import LAST, StringRange, StringSet
 from routeproof.model.filters.value_set import ANYTHING, ValueSet
 
 Patch = pytest.MonkeyPatch
@@ -56,11 +55,11 @@ def floats_as_they_are_stored(patch: Patch) -> None:
 @mutant("ModelMatches")
 def large_integers_as_floats(patch: Patch) -> None:
     """2^53 + 1 is 2^53 (FLT-2)."""
-    real = reading.read_value
+    real = predicate_filter.read_value
     read: Callable[[object, int], Value] = lambda raw, longest: (  # noqa: E731
         int(float(raw)) if type(raw) is int else real(raw, longest)
     )
-    patch.setattr(reading, "read_value", read)
+    patch.setattr(predicate_filter, "read_value", read)
 
 
 @mutant("ModelCovers")

@@ -25,8 +25,8 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.model.mutants import MUTANTS
 from routeproof.model.overlay import LOCAL, Node, Overlay
+from routeproof.model.protocols import MUTANTS
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.messages import Congest, Relieve
 from routeproof.model.pruning.parameters import PruningParameters

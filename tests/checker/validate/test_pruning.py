@@ -18,7 +18,7 @@ from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, setting_of, validate
 from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.metrics.meter import part_of
-from routeproof.model.mutants import MUTANTS
+from routeproof.model.protocols import MUTANTS
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.parameters import PRUNING
 from routeproof.model.pruning.state import PruningTables

@@ -6,8 +6,15 @@ from itertools import product
 import pytest
 
 from routeproof.model.filters import string_set
-from routeproof.model.filters.string_range import FIRST, LAST, StringRange, beginning_with, string_range
-from routeproof.model.filters.string_set import ALL_STRINGS, StringSet
+from routeproof.model.filters.string_set import (
+    ALL_STRINGS,
+    FIRST,
+    LAST,
+    StringRange,
+    StringSet,
+    beginning_with,
+    string_range,
+)
 
 WORDS = ["".join(word) for size in range(4) for word in product("\0a" + LAST, repeat=size)]
 RANGES = [

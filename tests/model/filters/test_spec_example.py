@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from routeproof.model.filters import event_set, predicate_dialect, reading
+from routeproof.model.filters import event_set, predicate_dialect, predicate_filter
 
 TEXT = (Path(__file__).resolve().parents[3] / "spec" / "filters.md").read_text(encoding="utf-8")
 
@@ -17,12 +17,12 @@ def test_the_example_runs() -> None:
 def test_the_limits_are_those_of_the_code() -> None:
     section = TEXT.split("**FLT-12")[1].split("##")[0]
     assert [int(number) for number in re.findall(r"\| (\d+)", section)] == [
-        reading.PREDICATES,
-        reading.ATTRIBUTES,
-        reading.NAME_LENGTH,
-        reading.CONSTANT_LENGTH,
-        reading.STRING_LENGTH,
-        reading.NUMBER_BITS,
+        predicate_filter.PREDICATES,
+        predicate_filter.ATTRIBUTES,
+        predicate_filter.NAME_LENGTH,
+        predicate_filter.CONSTANT_LENGTH,
+        predicate_filter.STRING_LENGTH,
+        predicate_filter.NUMBER_BITS,
     ]
     assert f"0 to {event_set.EVENT_NUMBER}" in TEXT
 
@@ -34,7 +34,7 @@ def test_every_operator_is_described() -> None:
 
 
 def test_every_rule_that_the_code_cites_is_there() -> None:
-    folder = Path(reading.__file__).parent
+    folder = Path(predicate_filter.__file__).parent
     cited = {rule for file in folder.glob("*.py") for rule in re.findall(r"FLT-\d+", file.read_text(encoding="utf-8"))}
     assert cited
     assert cited <= set(re.findall(r"\*\*(FLT-\d+)", TEXT))

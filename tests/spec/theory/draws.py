@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from routeproof.model.filters.attributes import exact
+from routeproof.model.filters.interface import exact
 from routeproof.spec.theory.filters.predicates import FORMS, Form
 
 NUMBERS = st.one_of(

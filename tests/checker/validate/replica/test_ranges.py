@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.validate.fast.buckets import Bounds, Columns, bounds, own_float, point
-from routeproof.model.filters.attributes import exact
+from routeproof.model.filters.interface import exact
 from routeproof.model.filters.number_set import NumberSet, above, below, only
 from routeproof.model.filters.value_set import ANYTHING, BOOLEANS, PRESENT, ValueSet
 
