@@ -21,7 +21,7 @@ from routeproof.model.protocols import DEFINITIONS
 from routeproof.model.reading import did_you_mean
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import rules_that_fire
-from routeproof.traces.source import STDIN, named
+from routeproof.traces.files import STDIN, named
 
 BYTES = 1 << 20
 DOTS = 100

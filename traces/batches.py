@@ -15,12 +15,10 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from routeproof.traces.columns import Batch
-from routeproof.traces.fields import INTEGER, NAME_LENGTH, TEXT_LENGTH, TraceError
+from routeproof.traces.fields import INTEGER, NAME_LENGTH, REFUSALS, TEXT_LENGTH, TraceError, parse
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
-from routeproof.traces.meanings import Meanings
-from routeproof.traces.messages import PackedItem, PackedItems, TraceMessage
+from routeproof.traces.messages import Meanings, PackedItem, PackedItems, TraceMessage
 from routeproof.traces.pruning import CutLines
-from routeproof.traces.strict_json import REFUSALS, parse
 
 T = TypeVar("T")
 

@@ -1,15 +1,19 @@
-"""Checked fields of a JSON object from outside: each is present, of its type and of a sane size, or the object is
-refused.
+"""JSON from outside, checked: `parse` reads strictly, and the fields of an object are present, of their type and of a
+sane size, or the object is refused.
 
-The limits are written twice from the same constants: as types, which msgspec checks at the speed of C and the JSON
-Schema is made of; and as functions, which refuse with a `TraceError` of one line, what was found and what was expected.
+`parse` is the reference reader. `lines` reads most lines with a faster parser that knows their types, and comes here
+for what that one refuses, which gives the reason in words or the value after all. The limits of fields are written
+twice from the same constants: as types, which msgspec checks at the speed of C and the JSON Schema is made of; and as
+functions, which refuse with a `TraceError` of one line that names what was found and what was expected.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Annotated, TypeAlias
+from typing import Annotated, NoReturn, TypeAlias
 
+import msgspec
 from msgspec import Meta
 
 from routeproof.model.filters.interface import quoted, shown
@@ -97,3 +101,49 @@ def items(raw: Raw, key: str, most: int) -> list[object]:
 def names(raw: Raw, key: str, most: int) -> tuple[str, ...]:
     """A list of names."""
     return tuple(name({key: each}, key) for each in items(raw, key, most))
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+REFUSALS = (msgspec.MsgspecError, RecursionError, ValueError)
+"""Exceptions of the faster parser, for any input."""
+
+NESTED = "not JSON that anybody wrote: nested too deeply"
+
+
+def parse(text: bytes) -> object:
+    """UTF-8 only, no key twice in an object, no NaN, no absurd number, no absurd nesting."""
+    try:
+        return _decode(text.decode("utf-8"))
+    except json.JSONDecodeError as error:
+        raise TraceError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except UnicodeDecodeError as error:
+        raise TraceError(f"not UTF-8: {error.reason} at byte {error.start + 1}") from None
+    except RecursionError:
+        raise TraceError(NESTED) from None
+    except TraceError:
+        raise
+    except ValueError:  # Python refuses to read an integer of some thousand digits
+        raise TraceError("a number with too many digits") from None
+
+
+def json_text(value: object, *, in_order: bool = False) -> msgspec.Raw:
+    """JSON of a value, in ASCII: half a character in it still makes valid UTF-8. `in_order`: keys are sorted."""
+    try:
+        return msgspec.Raw(json.dumps(value, sort_keys=in_order).encode("ascii"))
+    except RecursionError:
+        raise TraceError(NESTED) from None
+
+
+def _table(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise TraceError("an object has one key twice; which of the two was meant?")
+    return table
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise TraceError(f"{constant} is no JSON number")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_table, parse_constant=_no_number).decode

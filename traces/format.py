@@ -26,14 +26,13 @@ from routeproof.traces.fields import (
     WholeNumber,
     integer,
     items,
+    json_text,
     name,
     names,
     table,
     text,
 )
-from routeproof.traces.meanings import Meanings, meanings_of
-from routeproof.traces.messages import TraceMessage, lack, read_message
-from routeproof.traces.strict_json import json_text
+from routeproof.traces.messages import Meanings, TraceMessage, lack, meanings_of, read_message
 from routeproof.traces.tables import TraceTables, read_tables
 
 VERSION = 1

@@ -1,25 +1,103 @@
 """Messages in traces: `TraceMessage` is any implementation's, `encode` writes one of the model's as JSON.
 
-What is read is a `TraceMessage` and not one of the model's own messages: a withdrawal may carry an id only, a delivery
-may leave out the event, and only a reader of the whole trace knows which subscription an id was. It holds the texts of
-filters and attributes as they were written. `items` and `event` read their meaning on demand.
+A reader makes a `TraceMessage` and not one of the model's own messages: a withdrawal may carry an id only, a delivery
+may leave out the event, and only a reader of the whole trace knows which subscription an id was. A message holds the
+texts of filters and attributes as they were written. Finding out that a filter is a non-empty set of events takes far
+longer than reading its line, so `items` and `event` ask `Meanings` on demand, which caches recent readings: a trace
+repeats the same filter at every broker that it passes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, TypeAlias
 
 from attrs import frozen
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from routeproof.model.codec import to_row
-from routeproof.model.filters import Dialect, Event, Filter
+from routeproof.model.filters import Attributes, Dialect, Event, EventSet, Filter, FilterError, dialect
 from routeproof.model.messages import CORE, Message
-from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, integer, items, name, table
-from routeproof.traces.meanings import Meanings, meanings_of
+from routeproof.traces.fields import (
+    Name,
+    OptionalName,
+    TraceError,
+    WholeNumber,
+    integer,
+    items,
+    json_text,
+    name,
+    parse,
+    table,
+)
 from routeproof.traces.pruning import CutLines, read_cuts
-from routeproof.traces.strict_json import json_text
+
+FILTERS = 1 << 12
+"""Largest number of cached filters (about 3 kB each)."""
+
+PUBLICATIONS = 1 << 10
+"""Largest number of cached events (about 2 kB each)."""
+
+TEXT = 1 << 14
+"""Largest text in bytes whose meaning is cached. A longer one is read again each time."""
+
+
+class Meanings:
+    """The meanings of one dialect. Build with `meanings_of`: all readers of the same dialect share one cache."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._filter = lru_cache(FILTERS)(self._read_filter)
+        self._attributes = lru_cache(PUBLICATIONS)(self._read_attributes)
+
+    def filter(self, text: Raw) -> Filter:
+        """The filter of this text; `TraceError` where it is none, or one that matches nothing."""
+        written = bytes(text)
+        return self._filter(written) if len(written) <= TEXT else self._read_filter(written)
+
+    def attributes(self, text: Raw) -> Attributes:
+        """The event of this text; `TraceError` where it is none."""
+        written = bytes(text)
+        return self._attributes(written) if len(written) <= TEXT else self._read_attributes(written)
+
+    def _read_filter(self, text: bytes) -> Filter:
+        raw = parse(text)
+        try:
+            # Event numbers are event numbers in every dialect: no predicate is a number.
+            if isinstance(raw, list) and raw and all(type(each) is int for each in raw):
+                return EventSet.of(raw)
+            return self.dialect.parse(raw)
+        except FilterError as error:
+            raise TraceError(str(error)) from None
+
+    def _read_attributes(self, text: bytes) -> Attributes:
+        try:
+            event = self.dialect.event(parse(text))
+        except FilterError as error:
+            raise TraceError(str(error)) from None
+        if not isinstance(event, Attributes):  # a dialect of event numbers, which stand under "event"
+            raise TraceError(f"attributes in a trace whose dialect is {self.dialect.name}; expected an event number")
+        return event
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled by name, for workers in other processes."""
+        return _by_name, (self.dialect.name,)
+
+
+_SHARED: dict[str, Meanings] = {}
+
+
+def meanings_of(dialect: Dialect) -> Meanings:
+    shared = _SHARED.get(dialect.name)
+    if shared is None or shared.dialect is not dialect:
+        shared = _SHARED[dialect.name] = Meanings(dialect)
+    return shared
+
+
+def _by_name(name: str) -> Meanings:
+    return meanings_of(dialect(name))
+
 
 SHORT = {each.kind: each.word for each in CORE}
 """The kinds that every protocol here knows, and the model's short word for each. A protocol may add its own kinds."""

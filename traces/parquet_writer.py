@@ -21,9 +21,9 @@ from attrs import frozen
 
 from routeproof.traces.columns import HEADER, NAMES, Batch, to_bad_batch, to_batch
 from routeproof.traces.columns import schema as columns
+from routeproof.traces.files import beside
 from routeproof.traces.format import BadLine, Event
-from routeproof.traces.rows import Row
-from routeproof.traces.saving import beside
+from routeproof.traces.lines import Row
 
 HELD = 1 << 15
 """Events that wait in memory for their neighbours."""

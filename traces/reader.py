@@ -1,28 +1,32 @@
-"""Reading traces: `open_trace` event by event in constant memory, `read_trace` whole.
+"""Reading traces: `open_trace` event by event in constant memory, `read_trace` whole, `open_rows` rows of Parquet.
 
 The content of a file shows its container: JSON Lines, plain or in gzip or zstd, or Parquet. A line that cannot be read
 becomes a `BadLine` in its place, with its number and the reason, and the reading goes on; so does what is left of a
-file that is broken in the middle. A file whose header cannot be read is refused.
+file that is broken in the middle. A broken row group of Parquet is one `BadLine` from the fault on, and the next one is
+read; a Parquet file without its end, which holds the metadata, cannot be read at all. A file whose header cannot be
+read is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
+from typing import BinaryIO
 
 from attrs import frozen
 
-from routeproof.traces import parquet_reader
+from routeproof.traces.batches import Columns, read_batch
+from routeproof.traces.columns import HEADER, Batch
 from routeproof.traces.containers import blocks, limited
-from routeproof.traces.fields import TraceError
+from routeproof.traces.fields import TraceError, in_one_line, parse
+from routeproof.traces.files import named
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, keeps_own, read_header
-from routeproof.traces.lines import read_lines, whole_lines
-from routeproof.traces.parquet_reader import HEADER_BYTES
-from routeproof.traces.source import named
-from routeproof.traces.strict_json import parse
+from routeproof.traces.lines import checked_lines, read_lines, whole_lines
+from routeproof.traces.messages import Meanings, meanings_of
+from routeproof.traces.parquet_file import FAULTS, ROW_BYTES, ParquetFile, Part
 
 WHOLE_BYTES = 64 << 20
 """The longest trace that is read whole, for replaying and showing; of a compressed one, what it becomes."""
@@ -73,11 +77,11 @@ def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, I
 
 
 @contextmanager
-def open_rows(path: Path) -> Iterator[tuple[Header, Iterator[parquet_reader.Rows | BadLine]]]:
+def open_rows(path: Path) -> Iterator[tuple[Header, Iterator[Rows | BadLine]]]:
     """Opens a trace in Parquet for a caller that can use rows before they are events."""
     with _opened(path) as file:
         try:
-            found = parquet_reader.read_rows(file)
+            found = read_rows(file)
         except TraceError as error:
             raise TraceError(f"{named(path)}: {error}") from None
         yield found
@@ -96,9 +100,9 @@ def _read(
     path: Path, file: BufferedReader, *, checked: bool, most: int | None = None
 ) -> tuple[Header, Iterator[Event | BadLine]]:
     beginning = file.peek(MAGIC_BYTES)[:MAGIC_BYTES]
-    if beginning == parquet_reader.MAGIC:
+    if beginning == MAGIC:
         try:
-            header, events = parquet_reader.read(file, checked=checked, most=most)
+            header, events = read(file, checked=checked, most=most)
         except TraceError as error:
             raise TraceError(f"{named(path)}: {error}") from None
         return header, chain.from_iterable(events)
@@ -120,3 +124,139 @@ def _header(line: bytes) -> Header:
     if len(line) > HEADER_BYTES:
         raise TraceError(f"longer than {HEADER_BYTES >> 20} MiB; expected a header")
     return read_header(parse(line.removeprefix(BYTE_ORDER_MARK)))
+
+
+# -- Parquet -----------------------------------------------------------------------------------------------------------
+
+MAGIC = b"PAR1"
+
+HEADER_BYTES = 4 << 20
+"""The longest header. That of a counterexample holds an instance and a run."""
+
+HELD_BYTES = 64
+"""Least size that a row counts for where a trace is to be held in memory, in bytes."""
+
+
+def is_parquet(path: Path) -> bool:
+    """By how the file begins; false where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+class Rows:
+    """Some rows of a row group. `first`: the number of the first one, where they have no `line`; and its place in the
+    group."""
+
+    def __init__(self, batch: Batch, first: int, group: int, place: int, columns: Columns, meanings: Meanings) -> None:
+        self.batch = batch
+        self.first = first
+        self.meanings = meanings
+        self._where = group, place
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def part(self, begin: int, end: int) -> Rows:
+        group, place = self._where
+        batch = self.batch.slice(begin, end - begin)
+        return Rows(batch, self.first + begin, group, place + begin, self._columns, self.meanings)
+
+    def events(self) -> list[Event | BadLine]:
+        """The events; one `BadLine` in their place where they cannot be read."""
+        import pyarrow as pa
+
+        try:
+            return read_batch(self.batch, self.first, self._columns, self.meanings)
+        except (pa.ArrowException, *FAULTS) as error:
+            return [_missing(*self._where, len(self), in_one_line(error))]
+
+
+def _missing(group: int, place: int, rows: int, why: str) -> BadLine:
+    return BadLine(0, f"rows {place + 1} to {place + rows} of row group {group + 1} cannot be read: {why}")
+
+
+def read(
+    file: BinaryIO, *, checked: bool = False, most: int | None = None, groups: Iterable[int] | None = None
+) -> tuple[Header, Iterator[list[Event | BadLine]]]:
+    """`most`: bytes that may be held. `groups`: the row groups to read; all of them where it is left out."""
+    header, found = read_rows(file, most=most, groups=groups)
+    return header, _events(found, checked)
+
+
+def _events(found: Iterator[Rows | BadLine], checked: bool) -> Iterator[list[Event | BadLine]]:
+    for rows in found:
+        lines: list[Event | BadLine] = rows.events() if isinstance(rows, Rows) else [rows]
+        yield checked_lines(lines) if checked else lines
+
+
+def read_rows(
+    file: BinaryIO, *, most: int | None = None, groups: Iterable[int] | None = None
+) -> tuple[Header, Iterator[Rows | BadLine]]:
+    """Reads rows for a caller that can use them before they are events.
+
+    The caller must release each before it takes the next: it has dictionaries of its own.
+    """
+    opened = ParquetFile(file)
+    if HEADER not in opened.keys:
+        raise TraceError(f"Parquet without a header; expected one in its metadata, under {HEADER.decode()}")
+    if len(opened.keys[HEADER]) > HEADER_BYTES:
+        raise TraceError(f"a header longer than {HEADER_BYTES >> 20} MiB; expected at most so much")
+    held = sum(opened.sizes) * HELD_BYTES
+    if most is not None and held > most:
+        raise TraceError(f"some {held >> 20} MiB; expected at most {most >> 20} MiB to read it whole")
+    header = read_header(parse(opened.keys[HEADER]))
+    return header, _Reading(opened, meanings_of(dialect_of(header)), most).rows(groups)
+
+
+class _Reading:
+    """One file, from row group to row group."""
+
+    def __init__(self, opened: ParquetFile, meanings: Meanings, most: int | None) -> None:
+        self.opened = opened
+        self.meanings = meanings
+        self.most = most
+        self.held = 0
+
+    def rows(self, groups: Iterable[int] | None) -> Iterator[Rows | BadLine]:
+        sizes = self.opened.sizes
+        firsts = list(accumulate(sizes, initial=2))
+        last = len(sizes) - 1
+        for group in range(len(sizes)) if groups is None else groups:
+            yield from self._group(group, firsts[group], sizes[group])
+            if group == last and sum(sizes) != self.opened.metadata.num_rows:
+                reason = (
+                    f"the file says that it has {self.opened.metadata.num_rows} rows; its row groups have {sum(sizes)}"
+                )
+                yield BadLine(0, reason)
+
+    def _group(self, group: int, first: int, rows: int) -> Iterator[Rows | BadLine]:
+        import pyarrow as pa
+
+        done = 0
+        columns = Columns()
+        try:
+            for part in self.opened.parts(group, self.opened.names):
+                self._hold(part)
+                done = part.first + part.batch.num_rows
+                if part.is_too_long:
+                    yield BadLine(first + part.first, f"longer than {ROW_BYTES >> 20} MiB")
+                else:
+                    yield Rows(part.batch, first + part.first, group, part.first, columns, self.meanings)
+                del part  # it need not stay until there is the next
+            why = "they are missing"
+        except (pa.ArrowException, *FAULTS) as error:
+            if isinstance(error, TraceError):
+                raise
+            why = in_one_line(error)
+        pa.default_memory_pool().release_unused()
+        if done != rows:
+            yield _missing(group, done, rows - done, why)
+
+    def _hold(self, part: Part) -> None:
+        self.held += part.texts
+        if self.most is not None and self.held > self.most:
+            raise TraceError(f"more than {self.most >> 20} MiB; expected at most so much to read it whole")

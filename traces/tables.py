@@ -22,11 +22,9 @@ from routeproof.model.pruning.messages import Cut
 from routeproof.model.pruning.messages import cuts_of as cuts_in
 from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.model.tables import Tables
-from routeproof.traces.fields import Name, OptionalName, TraceError, WholeNumber, in_one_line
-from routeproof.traces.meanings import Meanings
-from routeproof.traces.messages import FilterText
+from routeproof.traces.fields import REFUSALS, Name, OptionalName, TraceError, WholeNumber, in_one_line, parse
+from routeproof.traces.messages import FilterText, Meanings
 from routeproof.traces.pruning import CutLines, cuts_of, encode_cuts
-from routeproof.traces.strict_json import REFUSALS, parse
 
 Naming: TypeAlias = Callable[[Node], str]
 """Naming of the model's brokers in a trace."""

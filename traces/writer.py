@@ -1,7 +1,8 @@
-"""Writing a trace while it happens: `TraceWriter`, one call an event.
+"""Writing traces: `TraceWriter` while the run happens, `to_parquet` and `to_json_lines` from one format to another.
 
-It is made to cost a broker little: lines are put together from pieces that are remembered, wait in memory, and are
-compressed and written some thousand at a time.
+The writer is made to cost a broker little: lines are put together from pieces that are remembered, wait in memory, and
+are compressed and written some thousand at a time. A converter goes event by event. An unreadable line stays in its
+place as an unreadable line, with the same reason; unknown keys are not carried over.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import BinaryIO, TypeAlias
 
 from routeproof.model.messages import Message
 from routeproof.model.tables import Tables
-from routeproof.traces.convert import to_parquet
-from routeproof.traces.fields import TraceError
+from routeproof.traces.containers import sink
+from routeproof.traces.fields import TraceError, parse
+from routeproof.traces.files import beside
 from routeproof.traces.format import EVENTS, broker_name, read_header
+from routeproof.traces.lines import header_of, header_row, row_of, to_json
 from routeproof.traces.messages import encode
-from routeproof.traces.rows import header_row, to_json
-from routeproof.traces.saving import beside
-from routeproof.traces.sinks import sink
-from routeproof.traces.strict_json import parse
+from routeproof.traces.parquet_writer import write_parquet
+from routeproof.traces.reader import open_trace
 from routeproof.traces.tables import encode_tables
 
 BURST = 4096
@@ -176,3 +177,35 @@ def _rest(
     if time is not None:
         row["time"] = time
     return f",{to_json(row)[1:-1]}"
+
+
+# -- from one format to another ----------------------------------------------------------------------------------------
+
+
+def to_parquet(source: Path, target: Path, *, cut_at_snapshots: bool = False) -> None:
+    """A trace of any form as Parquet, each broker's events together; `parquet_writer` says how."""
+    with open_trace(source) as (header, lines):
+        write_parquet(target, header_of(header), lines, cut_at_snapshots=cut_at_snapshots)
+
+
+def to_json_lines(source: Path, target: Path) -> None:
+    """A trace of any form as JSON Lines; in gzip or zstd where the target ends in `.gz` or `.zst`."""
+    temporary = beside(target)
+    try:
+        with open_trace(source) as (header, lines), temporary.open("wb") as file:
+            out = sink(file, target.name)
+            texts = [to_json(header_of(header))]
+            for line in lines:
+                texts.append(to_json(row_of(line)))
+                if len(texts) >= BURST:
+                    out.write(_joined(texts))
+                    texts = []
+            out.write(_joined(texts))
+            out.close()
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _joined(texts: list[str]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode("utf-8")

@@ -20,9 +20,9 @@ from routeproof.model.filters.interface import quoted
 from routeproof.model.world import State, Step, World
 from routeproof.spec.properties import Property, properties_for
 from routeproof.traces import Event, Trace, TraceError, describe, read_trace
+from routeproof.traces.files import named, stored
 from routeproof.traces.format import dialect_of, read_event, read_header
 from routeproof.traces.reader import WHOLE_BYTES
-from routeproof.traces.source import named, stored
 
 __all__ = ["Difference", "NotEnabled", "Replay", "replay", "replay_file", "replay_trace"]
 

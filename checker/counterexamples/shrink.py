@@ -33,7 +33,7 @@ from routeproof.model.protocols import world as world_of
 from routeproof.model.world import State, Step, World
 from routeproof.spec.properties import PROPERTIES, Property
 from routeproof.traces import to_text
-from routeproof.traces.source import named
+from routeproof.traces.files import named
 
 SEARCHED = 20_000
 """States of a candidate that are searched before it is given up."""

@@ -1,16 +1,21 @@
-"""Failures of Spark, in the words of the command line.
+"""Failures of Spark, in the words of the command line, and silence of PySpark and py4j on standard error.
 
 A worker's exception reaches the driver as text: Python's traceback, wrapped by Java's, once or several times.
 `explained` reads the last line of it. What a worker refused is refused here, in the same words; what a cluster could
-not do leaves the question open; everything else is a defect, and keeps the worker's traceback.
+not do leaves the question open; everything else is a defect, and keeps the worker's traceback. PySpark and py4j also
+report it on standard error; `silent` drops that, since only what is raised is for the user.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import signal
 import sys
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
@@ -124,3 +129,34 @@ def _text(error: BaseException) -> str:
         return "\n".join(said)
     except (*SPARK_ERRORS, OSError, AssertionError):
         return GONE
+
+
+# -- silence -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Drops what py4j logs, what PySpark warns of, and what its server of accumulators and its broadcasts print.
+
+    A program that handles logs itself still gets them. py4j logs under its own name and at the root, which prints where
+    it has no handler. The server's thread may outlive the block, so it stays silent.
+    """
+    from pyspark.accumulators import AccumulatorTCPServer
+    from pyspark.core import broadcast
+
+    setattr(AccumulatorTCPServer, "handle_error", _nothing)  # noqa: B010 - to mypy a method is no variable
+    log, drop = logging.getLogger(), logging.NullHandler()
+    log.addHandler(drop)
+    before = vars(broadcast)["print_exec"]
+    vars(broadcast)["print_exec"] = _nothing
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        vars(broadcast)["print_exec"] = before
+        log.removeHandler(drop)
+
+
+def _nothing(*_: Any) -> None:
+    pass

@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from routeproof.checker.check.jobs import cores as cores_here
-from routeproof.checker.spark.driver import Driver, connect, driver, kill_last
-from routeproof.checker.spark.java import find_java
-from routeproof.checker.spark.noise import silent
+from routeproof.checker.spark.driver import Driver, connect, driver, find_java, kill_last
+from routeproof.checker.spark.failure import silent
 from routeproof.checker.spark.package import arrived, package_zip
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.interrupts import Interrupted, noted

@@ -22,7 +22,7 @@ from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
 from routeproof.traces import TraceError, open_trace
-from routeproof.traces.source import called, named
+from routeproof.traces.files import called, named
 
 __all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "validate_each"]
 

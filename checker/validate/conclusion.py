@@ -32,8 +32,7 @@ from routeproof.checker.validate.report import BadLines, Extent, Report, Why
 from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_file import FAULTS
-from routeproof.traces.parquet_reader import Rows, is_parquet
-from routeproof.traces.reader import open_rows
+from routeproof.traces.reader import Rows, is_parquet, open_rows
 
 Where = tuple[str, str, int]
 """A run, a broker and a seq."""

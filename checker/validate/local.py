@@ -12,10 +12,9 @@ from pathlib import Path
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.checker.validate.broker.bulk import BulkReplay
+from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.broker.part import Judge, Part
-from routeproof.checker.validate.broker.stretches import handed_out, looks_at_once
 from routeproof.checker.validate.clients.foreseen import subscriptions
 from routeproof.checker.validate.clients.judge import CLIENTS, SAID, judge_clients, operations_said
 from routeproof.checker.validate.clients.rows import OPERATIONS
@@ -40,8 +39,7 @@ from routeproof.checker.validate.stages import STAGES, hindrances, run_locally, 
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import OnTheWay, Traffic, count_link, traffic_of, width_and_latest
 from routeproof.traces import BadLine, Event, TraceError, open_trace
-from routeproof.traces.parquet_reader import Rows, is_parquet
-from routeproof.traces.reader import open_rows
+from routeproof.traces.reader import Rows, is_parquet, open_rows
 
 
 def validate_locally(path: Path, setting: Setting) -> Report:

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from routeproof.traces.parquet_file import BATCH_BYTES, PAGES_BYTES, ParquetFile
-from routeproof.traces.parquet_pages import pages
+from routeproof.traces.parquet_file import BATCH_BYTES, PAGES_BYTES, ParquetFile, pages
 from tests.traces.samples import HEADER, to_bytes
 
 MEMORY = 400 << 20

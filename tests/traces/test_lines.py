@@ -13,9 +13,9 @@ from routeproof.model.filters import STRICT
 from routeproof.traces import BadLine, Event, TraceError
 from routeproof.traces import lines as lines_module
 from routeproof.traces.containers import Broken
+from routeproof.traces.fields import parse
 from routeproof.traces.format import is_usual, read_event
 from routeproof.traces.lines import read_block, read_lines, whole_lines
-from routeproof.traces.strict_json import parse
 from tests.traces.samples import EVERY_KIND, ROW, changes, to_bytes
 
 

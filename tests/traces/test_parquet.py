@@ -16,7 +16,7 @@ from routeproof.traces import BadLine, Event, TraceError, event_row, open_trace,
 from routeproof.traces import batches as batches_module
 from routeproof.traces import parquet_writer as writer_module
 from routeproof.traces.columns import NAMES, OF_PRUNING, ORDER
-from routeproof.traces.parquet_reader import read
+from routeproof.traces.reader import read
 from tests.traces.samples import EVERY_KIND, HEADER, PUBLISH, ROW, keep, lines_of, to_bytes, write
 
 

@@ -10,8 +10,7 @@ from msgspec import Raw
 from routeproof.model.filters import STRICT
 from routeproof.traces import BadLine, Event, event_row, header_row, to_text
 from routeproof.traces.format import read_header
-from routeproof.traces.lines import read_block
-from routeproof.traces.rows import header_of, row_of, to_json
+from routeproof.traces.lines import header_of, read_block, row_of, to_json
 from tests.traces.samples import EVERY_KIND, HEADER, to_bytes
 
 

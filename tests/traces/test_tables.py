@@ -22,8 +22,8 @@ from routeproof.traces import (
     encode_tables,
     read_trace,
 )
-from routeproof.traces.meanings import meanings_of
-from routeproof.traces.strict_json import json_text
+from routeproof.traces.fields import json_text
+from routeproof.traces.messages import meanings_of
 from routeproof.traces.tables import read_tables
 
 ALL = EventSet.of([0, 1])

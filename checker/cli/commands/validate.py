@@ -65,7 +65,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from routeproof.checker.validate import LEVELS
-    from routeproof.traces.source import called, stored
+    from routeproof.traces.files import called, stored
 
     if arguments.level not in LEVELS:
         raise unknown("level", arguments.level, LEVELS)
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_streams(arguments: argparse.Namespace) -> None:
     """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
-    from routeproof.traces.source import STDIN, is_stream
+    from routeproof.traces.files import STDIN, is_stream
 
     if [str(path) for path in arguments.traces].count(STDIN) > 1:
         raise UsageError("validate: - is given twice; standard input can be read once")
@@ -108,7 +108,7 @@ def _settings(paths: list[Path], arguments: argparse.Namespace) -> list[tuple[Pa
 
 def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[Report]:
     from routeproof.checker.validate import validate_each
-    from routeproof.traces.source import called
+    from routeproof.traces.files import called
 
     names = [called(path) for path, _ in settings]
     ticker.doing = f"[1/{len(names)}] {names[0]}"

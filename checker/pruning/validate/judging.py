@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from routeproof.checker.pruning.validate.messages import SIGNALS, PruningMeaning, pruning_in_trace
+from routeproof.checker.pruning.validate.messages import SIGNALS, PruningMeaning, pruning_in_trace, tables_of
 from routeproof.checker.pruning.validate.model import JudgingPruning
 from routeproof.checker.pruning.validate.replay import PruningModel
 from routeproof.checker.pruning.validate.similarity import SIMILARITY
-from routeproof.checker.pruning.validate.tables import tables_of
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.judging import Judging
 from routeproof.checker.validate.setting import Setting

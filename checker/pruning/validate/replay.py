@@ -10,11 +10,11 @@ from routeproof.checker.pruning.validate.messages import (
     CanonicalPruning,
     Cuts,
     PruningMeaning,
+    differ,
     pruning_in_model,
 )
 from routeproof.checker.pruning.validate.model import JudgingPruning, StepRecord
 from routeproof.checker.pruning.validate.notebook import At, Decided, Made, Notebook, Noted, Toward
-from routeproof.checker.pruning.validate.tables import differ
 from routeproof.checker.validate.broker.canonical import CanonicalMessage
 from routeproof.checker.validate.broker.comparison import FLOODED, blame
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message

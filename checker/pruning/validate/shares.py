@@ -14,8 +14,7 @@ from typing import NamedTuple
 from attrs import define, field
 
 from routeproof.checker.pruning.validate.notebook import ALWAYS, At, Decided, Distances, OfSubscriptions, Toward
-from routeproof.checker.pruning.validate.standing import Standing, Stay
-from routeproof.checker.pruning.validate.ways import Mask, Row, Rows
+from routeproof.checker.pruning.validate.ways import Mask, Row, Rows, Standing, Stay
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.model.overlay import Node
 

@@ -18,8 +18,7 @@ from attrs import asdict, astuple, field, fields, frozen
 from routeproof.checker.pruning.validate import notebook
 from routeproof.checker.pruning.validate.replay import SimilarityEmitter
 from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, Tally
-from routeproof.checker.pruning.validate.standing import Standing
-from routeproof.checker.pruning.validate.ways import Rows, Ways, rows_of
+from routeproof.checker.pruning.validate.ways import Rows, Standing, Ways, rows_of
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.metrics.meter import Measured, plain
 from routeproof.checker.validate.names import packed

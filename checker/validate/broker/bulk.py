@@ -1,8 +1,9 @@
-"""Publications at many brokers at once, as they stand in JSON Lines: `BulkReplay`.
+"""Publications at many brokers at once: `BulkReplay` takes them as they stand in JSON Lines, `handed_out` in Parquet.
 
 Some thousand events are taken at a time and put in order by broker. Where a broker does nothing but pass publications
 on, its whole steps are judged together with those of the others, in columns; its last step, which may go on, waits for
-what comes next. All of a broker that does anything else, or anything odd, is judged event by event.
+what comes next. All of a broker that does anything else, or anything odd, is judged event by event. In Parquet a
+broker's events stand together, so that each broker's stretch is judged by itself.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 from attrs import Factory, define
 from msgspec import UNSET
 
-from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, KINDS, RECEIVE, SEND, Column
+from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, KINDS, RECEIVE, SEND, Column, stretches
 from routeproof.checker.validate.broker.part import Judge, Part
 from routeproof.checker.validate.broker.passing import NOBODY, Handed, local_slots, put_hops, unlike
 from routeproof.checker.validate.clients.rows import Deliveries, Place, Published
 from routeproof.checker.validate.fast.publications import NOTHING, Entry, Written
 from routeproof.checker.validate.links import LATEST
+from routeproof.checker.validate.metrics.meter import Measured
+from routeproof.checker.validate.setting import Setting
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces import BadLine, Event, TraceMessage
+from routeproof.traces.reader import Rows
 
 EVENTS = 1 << 12
 """Batch size, in events (about 1 kB each)."""
@@ -38,6 +42,31 @@ LONGEST = 1 << 10
 
 ODD = len(KINDS)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
+
+
+def looks_at_once(setting: Setting) -> bool:
+    """Are publications looked at for all that can be seen of many at once, and for nothing more?"""
+    is_plain = not (not setting.judging.is_core or isinstance(setting, Measured))
+    return is_plain and setting.replays and {"send", "deliver"} <= setting.observes
+
+
+def handed_out(
+    rows: Rows, setting: Setting, known: Callable[[str, str], Part | None]
+) -> Iterator[Part | list[Event | BadLine]]:
+    """Yields, in order, lines to be judged one by one, and each part whose stretch was judged as a whole, so that only
+    its rows are to be taken. `known`: the current part of a broker of a run.
+    """
+    done = 0
+    for stretch in stretches(rows) if looks_at_once(setting) else ():
+        if done < stretch.begin:
+            yield rows.part(done, stretch.begin).events()
+            done = stretch.begin
+        part = known(stretch.run or setting.run, stretch.broker)
+        if part is not None and part.pass_on(stretch):
+            yield part
+            done = stretch.end
+    if done < len(rows):
+        yield rows.part(done, len(rows)).events()
 
 
 @define(eq=False)

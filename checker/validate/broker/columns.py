@@ -1,4 +1,4 @@
-"""Publications by columns: `stretches` finds, in rows of Parquet, those that need not be looked at one by one.
+"""Publications by columns: `stretches` finds, in rows of Parquet, those that need not be judged one by one.
 
 Nearly all events of a trace are a publication that is received, sent on and delivered, over and over. A `Stretch` is
 many such steps of one broker, one after the other, in columns. Anything else, and anything odd, is left to be read
@@ -14,7 +14,7 @@ import numpy as np
 from attrs import Factory, frozen
 
 from routeproof.traces.fields import NAME_LENGTH
-from routeproof.traces.parquet_reader import Rows
+from routeproof.traces.reader import Rows
 
 Column: TypeAlias = Any
 """A numpy array, a row each."""

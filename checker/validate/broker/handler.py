@@ -39,8 +39,7 @@ from routeproof.model.protocols import DEFINITIONS
 from routeproof.model.reading import InstanceError
 from routeproof.model.tables import Tables
 from routeproof.traces import Header, TraceMessage, TraceTables
-from routeproof.traces.fields import in_one_line
-from routeproof.traces.strict_json import json_text
+from routeproof.traces.fields import in_one_line, json_text
 
 OF_CORE = frozenset(each.kind for each in CORE)
 

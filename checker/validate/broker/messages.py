@@ -23,7 +23,7 @@ from routeproof.checker.validate.broker.canonical import digest as digest_of
 from routeproof.checker.validate.fast import Universe
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.publications import Entry, Publications, Written
-from routeproof.checker.validate.fast.register import Answer
+from routeproof.checker.validate.fast.universe import Answer
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import (
     Advertise,
@@ -37,7 +37,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.traces import Item, TraceError, TraceMessage
-from routeproof.traces.meanings import Meanings
+from routeproof.traces.messages import Meanings
 
 REMEMBERED = 1 << 10
 """Messages, of some 1,200 bytes each: about so many are on the way at a time."""

@@ -34,7 +34,7 @@ from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import Tables
 from routeproof.traces import BadLine, Event, TraceError, TraceMessage
-from routeproof.traces.meanings import meanings_of
+from routeproof.traces.messages import meanings_of
 
 HELD = 512
 """Rows of a link that wait before they become a block."""

@@ -16,13 +16,13 @@ from msgspec import Raw
 
 from routeproof.checker.validate.clients.rows import Delivered, Operation, Published
 from routeproof.checker.validate.fast.bits import numbers_of
-from routeproof.checker.validate.fast.register import Register
+from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.names import natural
 from routeproof.checker.validate.report import Why
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Subscription
-from routeproof.traces.meanings import Meanings
+from routeproof.traces.messages import Meanings
 
 EVERY = -1
 """Mask that keeps all slots in use."""

@@ -32,7 +32,7 @@ from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Key, Store
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import dialect
-from routeproof.traces.meanings import meanings_of
+from routeproof.traces.messages import meanings_of
 
 CLIENTS, SAID = "clients", "said"
 """In a store's key, after the run: before the bucket, and before the broker with whose clients' operations it goes."""

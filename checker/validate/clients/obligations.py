@@ -42,7 +42,7 @@ from routeproof.checker.validate.report import Extent, First, Open, Why
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
-from routeproof.traces.meanings import Meanings
+from routeproof.traces.messages import Meanings
 
 Column: TypeAlias = Any
 """A numpy array, a row each."""

@@ -120,3 +120,24 @@ def in_all_of_theirs(masks: Iterable[int], totals: Tally, everyone: int) -> int:
     for mask in masks:
         tally.add(mask)
     return everyone & ~tally.differ(totals)
+
+
+class Places:
+    """Hands out small numbers, and those that came back before new ones."""
+
+    def __init__(self) -> None:
+        self.everyone = 0
+        self._back: list[int] = []
+        self._next = 0
+
+    def take(self) -> int:
+        if self._back:
+            place = self._back.pop()
+        else:
+            place, self._next = self._next, self._next + 1
+        self.everyone |= 1 << place
+        return place
+
+    def give_back(self, place: int) -> None:
+        self._back.append(place)
+        self.everyone &= ~(1 << place)

@@ -21,11 +21,10 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import Factory, define, frozen
 from numpy.typing import NDArray
 
-from routeproof.checker.validate.fast.groups import Group
-from routeproof.model.filters import Attributes, Number, PredicateFilter, Value
+from routeproof.model.filters import Attributes, Filter, Number, PredicateFilter, Value
 from routeproof.model.filters.value_set import ValueSet
 
 End: TypeAlias = tuple[float, bool]
@@ -211,6 +210,15 @@ class Key:
                 others.append(name)
         lenient = any(values.missing for _, values in constrained.constraints)
         return cls(tuple(items), tuple(ranges), tuple(others), lenient)
+
+
+@define(eq=False)
+class Group:
+    """All that have one filter, by number. `place` belongs to the index that holds the group."""
+
+    filter: Filter
+    numbers: list[int] = Factory(list)
+    place: int = -1
 
 
 class Bucket:

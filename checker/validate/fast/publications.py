@@ -21,7 +21,7 @@ from attrs import frozen
 from msgspec import Struct
 
 from routeproof.checker.validate.fast import Universe
-from routeproof.checker.validate.fast.register import Answer
+from routeproof.checker.validate.fast.universe import Answer
 
 MOST = 1 << 15
 """Publications, of some 200 bytes each."""

@@ -34,8 +34,7 @@ from typing import cast
 
 from routeproof.checker.validate.fast.bits import mask_of, numbers_of
 from routeproof.checker.validate.fast.knowledge import Knowledge
-from routeproof.checker.validate.fast.register import Answer
-from routeproof.checker.validate.fast.universe import Universe
+from routeproof.checker.validate.fast.universe import Answer, Universe
 from routeproof.model.filters import Event
 from routeproof.model.messages import (
     Advertise,

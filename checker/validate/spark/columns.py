@@ -1,7 +1,10 @@
-"""Rows between the stages of the job, and Arrow batches of them.
+"""Rows between the stages of the job, and Arrow batches of them; among them, what is known of a trace in advance.
 
 They are few and large: a block of lines, a block of a link's rows. Names are bytes, since JSON can write names that a
 column of text cannot hold.
+
+Before its parts are judged, workers together look for what clients will subscribe to and for the entries of
+publications (`find_out`): brokers stand one after the other in a part's task, and each meets all publications.
 """
 
 from __future__ import annotations
@@ -11,6 +14,14 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+from attrs import frozen
+
+from routeproof.checker.validate.broker.part import Judge
+from routeproof.checker.validate.clients.foreseen import Announced
+from routeproof.checker.validate.fast.publications import SharedEntries, Written
+from routeproof.checker.validate.names import packed
+from routeproof.checker.validate.setting import Setting
 from routeproof.traces import TraceError
 
 Batch: TypeAlias = Any
@@ -122,3 +133,40 @@ def opened(path: Path) -> BufferedReader:
     except OSError as error:
         why = error.strerror or error
         raise TraceError(f"{path}: a worker cannot read it: {why}; workers read a trace by the same name") from None
+
+
+# -- known in advance --------------------------------------------------------------------------------------------------
+
+TOLD = "data binary"
+
+AT_A_TIME = 512
+"""Publications in a row: so few that tasks get about as many."""
+
+
+@frozen
+class Foreseen:
+    announced: Sequence[Announced] = ()
+    told: Sequence[bytes] = ()
+
+
+def judge_that_knows(setting: Setting, foreseen: Foreseen) -> Judge:
+    judge = Judge(setting)
+    judge.look_ahead(foreseen.announced)
+    for data in foreseen.told:
+        judge.dictionary.publications.believe(msgspec.msgpack.decode(data, type=SharedEntries))
+    return judge
+
+
+def in_rows(publications: Sequence[Written]) -> Iterator[tuple[int, bytes]]:
+    """How many, and they."""
+    for begin in range(0, len(publications), AT_A_TIME):
+        some = publications[begin : begin + AT_A_TIME]
+        yield len(some), packed(some)
+
+
+def find_out(setting: Setting, announced: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: rows of publications in, as `data`, `TOLD` out. `announced`: broadcast."""
+    judge = judge_that_knows(setting, Foreseen(announced.value))
+    for row in rows_of(found):
+        judge.dictionary.entries(msgspec.msgpack.decode(row["data"], type=list[Written]), judge.meanings)
+    yield from batches(TOLD, [(msgspec.msgpack.encode(judge.dictionary.publications.told()),)])

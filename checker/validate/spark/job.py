@@ -38,12 +38,12 @@ from routeproof.checker.validate.names import key_of
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import BadLines, Extent, Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, joins, lines, parts, plan
-from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out
-from routeproof.checker.validate.spark.stages import run_stages
+from routeproof.checker.validate.spark import columns, groups, joins, lines, parts
+from routeproof.checker.validate.spark.columns import TOLD, Foreseen, find_out
+from routeproof.checker.validate.spark.joins import run_stages
 from routeproof.checker.validate.stages import hindrances
 from routeproof.checker.validate.traffic import width_and_latest
-from routeproof.traces.parquet_reader import is_parquet
+from routeproof.traces.reader import is_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,9 +101,9 @@ class _Job:
                 known[number] = data
         foreseen = self._foreseen(announced, summaries.selectExpr("kind", "number as place", "data"), published)
         stretches = [None if known[n] is None else groups.decode(bytes(known[n])) for n in numbers]
-        units = plan.of_groups(stretches)
+        units = groups.of_groups(stretches)
         sizes = [sum(s.events for g in unit.groups for s in stretches[g] or ()) for unit in units]
-        tasks = plan.spread(sizes, min(self._tasks, len(units)))
+        tasks = groups.spread(sizes, min(self._tasks, len(units)))
         rows = [(task, parts.encode_unit(unit)) for task, unit in zip(tasks, units, strict=True)]
         return self._frame(rows, parts.UNITS, by="task").mapInArrow(
             partial(parts.judge_groups, str(self._path), self._setting, foreseen), columns.RESULTS
@@ -116,7 +116,7 @@ class _Job:
         )
         blocks = self._blocks = self._keep(read)
         found, foreseen = self._looked_at(blocks)
-        assigned = plan.of_blocks(found, self._tasks)
+        assigned = groups.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
         where = self._spark.createDataFrame(
             columns.table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned])
@@ -129,20 +129,20 @@ class _Job:
             .mapInArrow(partial(parts.judge_blocks, self._setting, foreseen), columns.RESULTS)
         )
 
-    def _looked_at(self, blocks: DataFrame) -> tuple[list[plan.Block], Any]:
+    def _looked_at(self, blocks: DataFrame) -> tuple[list[groups.Block], Any]:
         """Returns the place of each broker's lines and, broadcast, the foreseen matches. Unreadable lines are
         separated; the number of lines of each range gives lines their numbers.
         """
         small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else data end data"
         told = blocks.selectExpr("kind", "run", "broker", "place", "events", "starts", "bare", small)
-        found: list[plan.Block] = []
+        found: list[groups.Block] = []
         announced = _Announced()
         published: list[tuple[int, int]] = []
         counts: dict[int, int] = {}
         bad = BadLines()
         for kind, run, broker, place, events, starts, bare, data in told.collect():
             if kind == columns.LINES:
-                found.append(plan.Block(bytes(run), bytes(broker), place, events, starts, bare))
+                found.append(groups.Block(bytes(run), bytes(broker), place, events, starts, bare))
             elif kind == columns.AHEAD:
                 announced.add(data)
             elif kind == columns.PUBLISHED:

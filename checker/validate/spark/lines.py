@@ -32,20 +32,18 @@ from routeproof.checker.validate.spark.columns import (
     PUBLISHED,
     Batch,
     batches,
+    in_rows,
     opened,
     rows_of,
     squeezed,
 )
-from routeproof.checker.validate.spark.foreseen import in_rows
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of
-from routeproof.traces.fields import WholeNumber
+from routeproof.traces.fields import REFUSALS, WholeNumber
 from routeproof.traces.format import EventKind
 from routeproof.traces.lines import read_block, whole_lines
-from routeproof.traces.parquet_reader import HEADER_BYTES
-from routeproof.traces.reader import MAGIC_BYTES
-from routeproof.traces.strict_json import REFUSALS
+from routeproof.traces.reader import HEADER_BYTES, MAGIC_BYTES
 
 RANGE = 64 << 20
 """Bytes of a file that are one task's, at most: each takes some hundredths of a second to begin."""

@@ -16,10 +16,9 @@ import numpy as np
 from msgspec.structs import force_setattr
 
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.checker.validate.broker.bulk import BulkReplay
+from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
 from routeproof.checker.validate.broker.findings import encode_bad, encode_found
 from routeproof.checker.validate.broker.part import Judge, Part
-from routeproof.checker.validate.broker.stretches import handed_out, looks_at_once
 from routeproof.checker.validate.conclusion import FoundEvent, found_among, likely
 from routeproof.checker.validate.metrics.meter import part_of
 from routeproof.checker.validate.names import key_of, name_of, packed
@@ -35,15 +34,15 @@ from routeproof.checker.validate.spark.columns import (
     UNREADABLE,
     Batch,
     batches,
+    judge_that_knows,
     rows_of,
     unsqueezed,
 )
-from routeproof.checker.validate.spark.foreseen import judge_that_knows
-from routeproof.checker.validate.spark.plan import BEGINS, CLOSES, Unit
+from routeproof.checker.validate.spark.groups import BEGINS, CLOSES, Unit
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.lines import read_block
-from routeproof.traces.parquet_reader import Rows
+from routeproof.traces.reader import Rows
 
 PART_BITS = 32
 """Bits for the number of the broker's events within the part, below the part's number."""

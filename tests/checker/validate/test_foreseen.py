@@ -12,9 +12,18 @@ from routeproof.checker.validate import setting_of, validate
 from routeproof.checker.validate.clients.foreseen import publications, subscriptions
 from routeproof.checker.validate.fast.publications import MOST, SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, foreseen, groups, lines
-from routeproof.checker.validate.spark.columns import Batch, batches, rows_of, table_of
-from routeproof.checker.validate.spark.foreseen import TOLD, Foreseen, find_out, in_rows, judge_that_knows
+from routeproof.checker.validate.spark import columns, groups, lines
+from routeproof.checker.validate.spark.columns import (
+    TOLD,
+    Batch,
+    Foreseen,
+    batches,
+    find_out,
+    in_rows,
+    judge_that_knows,
+    rows_of,
+    table_of,
+)
 from routeproof.traces import to_parquet
 
 
@@ -55,7 +64,7 @@ def of_groups(run: Path, setting: Setting) -> list[Written]:
 
 
 def test_publications_are_the_same_in_both_forms(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreseen, "AT_A_TIME", 50)
+    monkeypatch.setattr(columns, "AT_A_TIME", 50)
     setting = setting_of(run / "trace.jsonl", "exact")
     every = of_lines(run, setting)
     assert len(every) == len(set(every)) > 100

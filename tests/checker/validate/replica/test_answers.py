@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 from attrs import Factory, define
 
-from routeproof.checker.validate.fast.groups import Group
-from routeproof.checker.validate.fast.register import RECENT, Answers
+from routeproof.checker.validate.fast.buckets import Group
+from routeproof.checker.validate.fast.universe import RECENT, Answers
 from routeproof.model.filters import EVENTS, Filter
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import pick
-from routeproof.checker.validate.fast.groups import Group
-from routeproof.checker.validate.fast.predicates import BothKinds
+from routeproof.checker.validate.fast.buckets import Group
+from routeproof.checker.validate.fast.index import BothKinds
 from routeproof.model.filters import STRICT, Event, Filter
 from tests.checker.validate.replica.speech import material, ranges_of_numbers
 from tests.checker.validate.replica.thresholds import SIZES, thresholds

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.algebras import pick
 from routeproof.checker.validate.fast import Universe
-from routeproof.checker.validate.fast.register import Register
+from routeproof.checker.validate.fast.universe import Register
 from routeproof.model.filters import EVENTS, STRICT, Event, Filter
 from routeproof.model.messages import Subscription
 from tests.checker.validate.replica.speech import material, ranges_of_numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from routeproof.checker.validate.fast import bits, buckets, register
+from routeproof.checker.validate.fast import bits, buckets, universe
 
 SIZES = ("as they are", "low")
 
@@ -21,7 +21,7 @@ def thresholds(size: str) -> Iterator[None]:
         patch.object(bits, "FEW", 1),
         patch.object(buckets, "FEW", 2),
         patch.object(bits, "LOOPED", 3),
-        patch.object(register, "RECENT", 3),
-        patch.object(register, "FEWEST", 4),
+        patch.object(universe, "RECENT", 3),
+        patch.object(universe, "FEWEST", 4),
     ):
         yield

@@ -9,7 +9,7 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Report, setting_of, validate_each
 from routeproof.checker.validate.metrics.meter import measured
-from routeproof.checker.validate.spark import plan
+from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import to_parquet
 
@@ -21,7 +21,7 @@ FILES = ("metrics.parquet", "delays.parquet")
 
 def test_the_same_files(tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """One of the traces has a broker that is rejected in one of its first parts."""
-    monkeypatch.setattr(plan, "PART_EVENTS", 60)
+    monkeypatch.setattr(groups, "PART_EVENTS", 60)
     words = ("--scale", "0.0005", "--trace", "--snapshots", "50", "--out", str(tmp_path))
     assert main(["run", "controlled", *words]) == 0
     good, spoiled, columns = (tmp_path / name for name in ("trace.jsonl", "spoiled.jsonl", "trace.parquet"))

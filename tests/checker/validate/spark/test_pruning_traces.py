@@ -14,7 +14,7 @@ from routeproof.checker.pruning.validate.similarity import PruningReport
 from routeproof.checker.validate import Report, setting_of, validate, validate_each
 from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.metrics.meter import measured
-from routeproof.checker.validate.spark import plan
+from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import Event, open_trace, parquet_writer, to_parquet
 from tests.checker.validate.corrupt import Place, Row, as_run
@@ -76,7 +76,7 @@ def test_corruptions(
     spoilt: tuple[Path, dict[str, Place], Report], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cut at snapshots, wherever there are some events between two."""
-    monkeypatch.setattr(plan, "PART_EVENTS", 20)
+    monkeypatch.setattr(groups, "PART_EVENTS", 20)
     path, places, expected = spoilt
     report = judge(spark, path, setting_of(path, "exact"), ranges=100_000)
     assert report == expected
@@ -102,7 +102,7 @@ def test_similarity_where_nothing_else_is_wrong(
     tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Headers that nobody saw being sent, altered; and a copy that nobody saw on its way."""
-    monkeypatch.setattr(plan, "PART_EVENTS", 5)
+    monkeypatch.setattr(groups, "PART_EVENTS", 5)
     good = without_sends(run_of("incremental", LINE, PRUNED))
     distance, count, lost = (copy.deepcopy(good) for _ in range(3))
     change("b1", "receive", "publish", farther, nth=3)(distance)

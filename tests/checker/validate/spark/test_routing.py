@@ -13,7 +13,7 @@ from attrs import evolve
 from routeproof.checker.cli import main
 from routeproof.checker.experiments.bench.validation import churn
 from routeproof.checker.validate import Level, Report, setting_of, validate
-from routeproof.checker.validate.spark import plan
+from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.model import plugins
 from routeproof.traces import parquet_writer, to_parquet
@@ -152,7 +152,7 @@ def spoil(run: Path, path: Path, number: int) -> Path:
 def test_lines_in_ranges_and_parts(
     ranges: int, part: int, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "PART_EVENTS", part)
+    monkeypatch.setattr(groups, "PART_EVENTS", part)
     path = spoil(run, tmp_path / "spoilt.jsonl", 40)
     expected = validate(path)
     assert expected.verdict == "rejected"
@@ -161,20 +161,20 @@ def test_lines_in_ranges_and_parts(
 
 def test_parts_are_cut_at_snapshots(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That there is something to divide: each part of a broker ends with the snapshot with which the next begins."""
-    monkeypatch.setattr(plan, "PART_EVENTS", 50)
+    monkeypatch.setattr(groups, "PART_EVENTS", 50)
     blocks = []
     for place, line in enumerate(run.read_bytes().splitlines()[1:]):
         row = json.loads(line)
-        blocks.append(plan.Block(b"r", row["broker"].encode(), place, 1, row["event"] == "snapshot", False))
+        blocks.append(groups.Block(b"r", row["broker"].encode(), place, 1, row["event"] == "snapshot", False))
     brokers = {block.broker for block in blocks}
-    assigned = plan.of_blocks(blocks, 4)
-    closes = sorted((a.place, a.part) for a in assigned if a.role == plan.CLOSES)
-    begins = sorted((a.place, a.part - 1) for a in assigned if a.role == plan.BEGINS)
+    assigned = groups.of_blocks(blocks, 4)
+    closes = sorted((a.place, a.part) for a in assigned if a.role == groups.CLOSES)
+    begins = sorted((a.place, a.part - 1) for a in assigned if a.role == groups.BEGINS)
     assert closes == begins
     assert len(closes) > 20
     assert len({a.part for a in assigned}) == len(brokers) + len(closes)
     bare = [evolve(block, bare=True) for block in blocks]
-    assert {a.role for a in plan.of_blocks(bare, 4)} == {plan.WITHIN}
+    assert {a.role for a in groups.of_blocks(bare, 4)} == {groups.WITHIN}
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,101 @@
-"""An index of predicate filters: first the buckets that can have an answer, then the answers in each.
+"""Indexes of filters: event sets, predicate filters, and both kinds.
 
-Which buckets can is decided for all at once, by masks over the buckets: whose only value for an attribute is this one,
-and who constrains it loosely, to more than one value. A bucket is searched when every attribute that it constrains is
-accounted for, which is counted (`in_all_of_theirs`), or when every attribute of the query is.
+An event set answers every query by a union or an intersection of masks over the groups. For predicate filters the index
+first finds the buckets that can have an answer, then the answers in each. Masks over the buckets decide for all at once
+which buckets can: those whose only value for an attribute is the given one, and those that constrain it loosely, to
+more than one value. A bucket is searched when every attribute that it constrains is accounted for, which is counted
+(`in_all_of_theirs`), or when every attribute of the query is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from attrs import Factory, define
 
-from routeproof.checker.validate.fast.bits import Numbers, Tally, in_all_of_theirs, numbers_of
-from routeproof.checker.validate.fast.buckets import Bucket, Item, Key, item, only_value
-from routeproof.checker.validate.fast.groups import EventSetIndex, Group, Index, Places
-from routeproof.model.filters import Attributes, Event, Filter, FilterError, PredicateFilter, Value
+from routeproof.checker.validate.fast.bits import Numbers, Places, Tally, in_all_of_theirs, numbers_of
+from routeproof.checker.validate.fast.buckets import Bucket, Group, Item, Key, item, only_value
+from routeproof.model.filters import Attributes, Event, EventSet, Filter, FilterError, PredicateFilter, Value
 from routeproof.model.filters.value_set import ValueSet
+
+
+class Index(Protocol):
+    """Finds, among the groups it holds, what asking every filter would find, each once, in no particular order."""
+
+    def add(self, group: Group) -> None: ...
+
+    def remove(self, group: Group) -> None: ...
+
+    def matching(self, event: Event) -> Iterable[Group]: ...
+
+    def covering(self, asked: Filter) -> Iterable[Group]: ...
+
+    def covered(self, asked: Filter) -> Iterable[Group]: ...
+
+    def overlapping(self, asked: Filter) -> Iterable[Group]: ...
+
+
+# -- event sets --------------------------------------------------------------------------------------------------------
+
+
+class EventSetIndex:
+    """Every question is a union or an intersection of a few masks over the groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, Group] = {}
+        self._places = Places()
+        self._with: dict[int, int] = {}
+        """Per event, the groups whose sets it is in."""
+
+    def add(self, group: Group) -> None:
+        group.place = self._places.take()
+        self._groups[group.place] = group
+        for event in _events(group.filter):
+            self._with[event] = self._with.get(event, 0) | 1 << group.place
+
+    def remove(self, group: Group) -> None:
+        self._places.give_back(group.place)
+        del self._groups[group.place]
+        for event in _events(group.filter):
+            self._with[event] &= ~(1 << group.place)
+
+    def matching(self, event: Event) -> list[Group]:
+        if not isinstance(event, int):
+            raise FilterError("a set of event numbers cannot match a table of attributes; expected an event number")
+        return self._listed(self._with.get(event, 0))
+
+    def covering(self, asked: Filter) -> list[Group]:
+        found = self._places.everyone
+        for event in _events(asked):
+            found &= self._with.get(event, 0)
+        return self._listed(found)
+
+    def covered(self, asked: Filter) -> list[Group]:
+        inside = frozenset(_events(asked))
+        found = self._places.everyone
+        for event, groups in self._with.items():
+            if event not in inside:
+                found &= ~groups
+        return self._listed(found)
+
+    def overlapping(self, asked: Filter) -> list[Group]:
+        found = 0
+        for event in _events(asked):
+            found |= self._with.get(event, 0)
+        return self._listed(found)
+
+    def _listed(self, found: int) -> list[Group]:
+        return [self._groups[place] for place in numbers_of(found)]
+
+
+def _events(each: Filter) -> tuple[int, ...]:
+    if not isinstance(each, EventSet):
+        raise FilterError("a set of events was compared with a predicate filter; expected filters of one kind")
+    return each.events
+
+
+# -- predicates --------------------------------------------------------------------------------------------------------
 
 ANSWERED = 1 << 10
 """Answers that are remembered, of which buckets: some 300 bytes each."""

@@ -1,12 +1,14 @@
-"""Sources that can be read once only: standard input, pipes and named pipes. `stored` makes a file of them.
+"""Files of traces: sources that can be read once only (`stored`), and files that appear whole or not at all (`save`).
 
-A trace is read more than once: its header, its events, and what shows a rejection once more. So a pipe is copied into
-a temporary file first, as it is, compressed or not. Messages go on calling it by the name that it was given by.
+A trace is read more than once: its header, its events, and what shows a rejection once more. So standard input, a pipe
+or a named pipe is copied into a temporary file first, as it is, compressed or not. Messages go on calling it by the
+name that it was given by.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import sys
 import tempfile
@@ -153,9 +155,49 @@ def _copy(source: BinaryIO, copy: BinaryIO, where: Path, most: int) -> None:
 
 def _refuse_no_trace(where: Path) -> None:
     """`TraceError` if what begins so is no trace. Parquet is left: its header stands at its end."""
-    from routeproof.traces.parquet_reader import is_parquet
-    from routeproof.traces.reader import open_trace
+    from routeproof.traces.reader import is_parquet, open_trace
 
     if not is_parquet(where):
         with open_trace(where):
             pass
+
+
+# -- saving ------------------------------------------------------------------------------------------------------------
+
+
+def save(path: Path, text: str, *, replace: bool) -> bool:
+    """Writes a file that appears whole or not at all; returns false where there is one that may not be replaced."""
+    temporary = beside(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        return _put(temporary, path, replace)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def beside(path: Path) -> Path:
+    """A hidden name in the same folder that no other file has.
+
+    `TraceError` if the path is a device or a pipe, whose place a file would take.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        mode = stat.S_IFREG  # there is none yet
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise TraceError(f"{named(path)}: is no regular file; a trace would take its place")
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+
+
+def _put(temporary: Path, path: Path, replace: bool) -> bool:
+    if not replace:
+        try:
+            path.hardlink_to(temporary)  # unlike a rename, this fails where the name is taken
+            return True
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            if path.exists():
+                return False
+    temporary.replace(path)
+    return True
