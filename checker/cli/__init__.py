@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "run the reference implementation under a workload, simulated or on TCP",
     "reproduce": "repeat the papers' experiments and compare the figures",
     "validate": "judge whether a recorded run of any broker is one that the model allows",
+    "place": "compute where the publishers of a recorded run should be",
     "prove": "prove theorems for networks of any size, with Z3",
     "show": "print a counterexample step by step, or as a diagram",
     "shrink": "make a counterexample minimal",

@@ -88,14 +88,18 @@ class Estimate:
         """GRP-10: of the candidates whose metric, as a share of the range, is at most 100 - weight, the least by the
         other metric. Ties go to the metric itself (GRP-11), then to the lower number.
         """
-        if not 0 <= weight <= 100:
-            raise ValueError(f"the weight is {weight}; expected a number from 0 to 100")
-        nodes = sorted(candidates)
-        first = {n: float(self.rate(n)) if metric == "load" else self.delay(n) for n in nodes}
-        share = normalised(first)
-        left = [n for n in nodes if share[n] <= 100 - weight]
-        second = {n: self.delay(n) if metric == "load" else float(self.rate(n)) for n in left}
-        return min(left, key=lambda n: (second[n], first[n], n))
+        nodes = list(candidates)
+        return choose({n: self.rate(n) for n in nodes}, {n: self.delay(n) for n in nodes}, metric, weight)
+
+
+def choose(rates: Mapping[Node, float], delays: Mapping[Node, float], metric: Metric, weight: float) -> Node:
+    """GRP-10: the choice among candidates of which the message rate and the delay are known."""
+    if not 0 <= weight <= 100:
+        raise ValueError(f"the weight is {weight}; expected a number from 0 to 100")
+    first, second = (rates, delays) if metric == "load" else (delays, rates)
+    share = normalised(first)
+    left = [n for n in sorted(first) if share[n] <= 100 - weight]
+    return min(left, key=lambda n: (second[n], first[n], n))
 
 
 def normalised(values: Mapping[Node, float]) -> dict[Node, float]:

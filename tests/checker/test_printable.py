@@ -59,6 +59,7 @@ MISTAKES = [
     ["check", "tiny", "--json", f"no/{HOSTILE}{NOT_UTF8}"],
     ["validate", HOSTILE],
     ["validate", NOT_UTF8],
+    ["place", HOSTILE],
     ["show", HOSTILE + NOT_UTF8],
     ["shrink", HOSTILE, "-o", NOT_UTF8],
     ["prove", HOSTILE],

@@ -70,6 +70,7 @@ RUNS_IMPL = frozenset(
     for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "reproduce")
 ) | {
     "routeproof.checker.migration",
+    "routeproof.checker.placement",
     "routeproof.checker.pruning.run_options",
     "routeproof.checker.pruning.experiments",
     "routeproof.checker.conform",

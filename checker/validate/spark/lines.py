@@ -160,18 +160,17 @@ class _Reading:
         self._announced: dict[str, bytes] = {}
         self._published: list[Written] = []
         self._bad = BadLines()
-        self._unfinished = False
-        """Did what can be read of a broken file end in the middle of a line?"""
 
     def rows(self) -> Iterator[Row]:
         base = self._range.number << NUMBER_BITS
         count = 0
+        reader = RangeLines(self._path, self._range)
         try:
-            for lines in self._lines():
+            for lines in reader.lines():
                 yield from self._put(lines, base + count + 1)
                 count += len(lines)
         except Broken as error:
-            self._bad.add(BadLine(base + count + (not self._unfinished), str(error)))
+            self._bad.add(BadLine(base + count + (not reader.unfinished), str(error)))
         for key in list(self._open):
             yield self._closed(key)
         if self._announced:
@@ -257,7 +256,17 @@ class _Reading:
         self._place += 1
         return self._place
 
-    def _lines(self) -> Iterator[list[bytes]]:
+
+class RangeLines:
+    """The lines of a range, some at a time, without the header."""
+
+    def __init__(self, path: Path, where: Range) -> None:
+        self._path = path
+        self._range = where
+        self.unfinished = False
+        """Did what can be read of a broken file end in the middle of a line?"""
+
+    def lines(self) -> Iterator[list[bytes]]:
         with opened(self._path) as file:
             if self._range.begin >= 0:
                 yield from map(self._split, whole_lines(_of_range(file, self._range)))
@@ -268,8 +277,8 @@ class _Reading:
 
     def _split(self, block: bytes) -> list[bytes]:
         lines = block.split(b"\n")
-        self._unfinished = bool(lines[-1])
-        if not self._unfinished:
+        self.unfinished = bool(lines[-1])
+        if not self.unfinished:
             lines.pop()
         return lines
 
