@@ -29,7 +29,7 @@ LONGEST = 1 << 50
 """Nanoseconds of a delay that is believed: thirteen days."""
 
 HALF = 24
-"""Low bits of a delay. High and low bits are added up apart, so that no sum overflows."""
+"""Low bits of a delay. High and low bits are added up separately, so that no sum overflows."""
 
 PublisherKey = tuple[bytes, bytes, int]
 """Run, publisher and broker at which it published: a publisher that published at two brokers counts as two."""

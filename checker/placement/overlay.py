@@ -26,7 +26,7 @@ KINDS = ("client", "deliver")
 
 @frozen
 class Frame:
-    """What the header of a trace fixes for the computation. Brokers are numbered in the order of their names."""
+    """The overlay and the settings that the header of a trace fixes. Brokers are numbered in the order of their names."""
 
     run: str
     names: tuple[str, ...]

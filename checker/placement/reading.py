@@ -1,7 +1,7 @@
 """Publications and deliveries of a trace, read in columns and cut into blocks by the publication's id.
 
 A *unit* is what one task reads: a row group of Parquet, or a range of lines. Its rows go into buckets by their ids, so
-that all events of a publication are in one bucket, whoever read them.
+that all events of a publication are in one bucket, whichever task read them.
 """
 
 from __future__ import annotations

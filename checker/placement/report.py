@@ -166,13 +166,11 @@ def shown(value: float | None, unit: str) -> str:
 
 
 def remarks(placement: Placement) -> list[str]:
-    """What was left out of the computation, and why."""
+    """Remarks on events that were left out, and on how delays were counted."""
     found, left = placement.remarks, []
     unmatched = sum(p.publications - p.matched for p in placement.publishers)
     if unmatched:
-        left.append(
-            f"{count(unmatched, 'publication')} delivered to nobody, which cost the same wherever they are made"
-        )
+        left.append(f"{count(unmatched, 'publication')} delivered nowhere, which cost the same wherever they are made")
     if found.unpublished:
         left.append(f"left out: {count(found.unpublished, 'delivery', 'deliveries')} of something no client published")
     if found.repeated:

@@ -109,7 +109,10 @@ def test_two_instances_of_one_name(here: Here) -> None:
 # -- words that mean nothing -------------------------------------------------------------------------------------------
 
 MISTAKES: list[tuple[str, str]] = [
-    ("", "expected a command: check, list, explain, run, reproduce, validate, prove, show, shrink, bench; see: "),
+    (
+        "",
+        "expected a command: check, list, explain, run, reproduce, validate, place, prove, show, shrink, bench; see: ",
+    ),
     ("chek", 'no command is called "chek" (did you mean check?)'),
     ("--policy", "expected a command before --policy"),
     ("check tini", 'no instance is called "tini" (did you mean tiny?)'),

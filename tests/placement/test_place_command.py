@@ -161,7 +161,7 @@ def test_what_is_left_out_is_reported(here: Here) -> None:
     assert ran.code == 3
     (found,) = json.loads(Path("a.json").read_text())["placements"]
     assert found["remarks"] == [
-        "1 publication delivered to nobody, which cost the same wherever they are made",
+        "1 publication delivered nowhere, which cost the same wherever they are made",
         "left out: 1 delivery of something no client published",
         "left out: 1 publication whose id was used before",
         "left out: 1 event at brokers that are not in the overlay",

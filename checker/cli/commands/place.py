@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from routeproof.checker.placement.engines import Placement
 
 DESCRIPTION = """\
-Compute where each publisher of a recorded run should be: under POP, under GRAPE, and the best of all
-brokers by brute force; and what the message rate, the load of brokers and the delay would become. The
-trace needs publications of clients and deliveries; with a shared clock and receipts, delays are
-measured, otherwise they are counted in hops. docs/reference/placement.md explains the figures."""
+Compute where each publisher of a recorded run should be: under POP, under GRAPE, and the best of
+all brokers by brute force; and what the message rate, the load of brokers and the delay would
+become. The trace needs publications of clients and deliveries. With a shared clock and receipts,
+delays are measured; otherwise they are counted in hops. docs/reference/placement.md explains the
+figures."""
 EXAMPLES = """\
-  routeproof place run.parquet                              the least message rate
-  routeproof place run.jsonl --metric delay --weight 75     mostly the delay, then the message rate
-  routeproof place run.parquet --out placed                 tables, and a report with pictures
+  routeproof place run.parquet                            the least message rate
+  routeproof place run.jsonl --metric delay --weight 75   mostly the delay, then the message rate
+  routeproof place run.parquet --out placed               tables, and a page with pictures
   routeproof place run.parquet --engine spark --json -"""
 
 ENGINES = ("local", "spark")
