@@ -26,7 +26,7 @@ KINDS = ("client", "deliver")
 
 @frozen
 class Frame:
-    """The overlay and the settings that the header of a trace fixes. Brokers are numbered in the order of their names."""
+    """The overlay and the settings that the header of a trace fixes. Brokers are numbered by name."""
 
     run: str
     names: tuple[str, ...]
