@@ -13,11 +13,11 @@ from attrs import frozen
 
 from routeproof.checker.instances import find
 from routeproof.checker.prove import code
+from routeproof.checker.prove.examine import CodeTheorem
 from routeproof.checker.prove.judge import AnyTheorem, judge
 from routeproof.checker.prove.refine.sample import BEYOND_LINES, QUENCHED, USUAL, USUAL_OF_PRUNING, Sample
 from routeproof.checker.prove.refine.theorems import theorems as refinement_of_routing
-from routeproof.checker.prove.solver.examine import CodeTheorem
-from routeproof.checker.prove.solver.outcome import Judged
+from routeproof.checker.prove.solve import Judged
 from routeproof.checker.pruning.refinement_theorems import theorems as refinement_of_pruning
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.processes import in_processes

@@ -15,16 +15,14 @@ from itertools import combinations, product
 
 from attrs import evolve, frozen
 
-from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination
+from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.model.filters import EVENTS, STRICT, FilterError, PredicateFilter
 from routeproof.model.overlay import Overlay
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
-from routeproof.spec.theory.filters.predicates import FORMS, PRESENT, Constant, Form, exists, holds
+from routeproof.spec.theory.filters.predicates import FORMS, PRESENT, Constant, Form, exists, holds, literal
 from routeproof.spec.theory.filters.strings import ShortWords
-from routeproof.spec.theory.filters.values import literal
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import BROKER, Grounded
-from routeproof.spec.theory.relation.trees import Tree, of_overlay, tree_holds
+from routeproof.spec.theory.formulas import BROKER, Grounded, Truth
+from routeproof.spec.theory.relation.signature import Tree, of_overlay, tree_holds
 
 NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
     (-1, -1),

@@ -16,15 +16,13 @@ from typing import TypeAlias
 
 from attrs import evolve
 
-from routeproof.checker.prove.bounded import settle_bounded
-from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.solver.examine import CodeTheorem, Examination, examine
-from routeproof.checker.prove.solver.outcome import VERDICTS, Judged, Settled, Verdict
-from routeproof.checker.prove.solver.solve import settle
+from routeproof.checker.prove.examine import CodeTheorem, Examination, examine
+from routeproof.checker.prove.invariants import settle_bounded, settle_inductive
+from routeproof.checker.prove.solve import VERDICTS, Judged, Settled, Verdict, settle
 from routeproof.checker.prove.vacuity import Possibilities
 from routeproof.spec.theory.invariants.bounded import Bounded, BoundedTheorem, Reached
 from routeproof.spec.theory.invariants.obligations import Inductive
-from routeproof.spec.theory.logic.proof import Obligation, Theorem
+from routeproof.spec.theory.proof import Obligation, Theorem
 
 AnyTheorem: TypeAlias = Theorem | CodeTheorem | BoundedTheorem
 Asked: TypeAlias = Obligation | Examination | Bounded | Reached

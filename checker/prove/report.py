@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routeproof.checker.counterexamples.show.shown import clean
-from routeproof.checker.prove.counterexample.trace import Traces
 from routeproof.checker.prove.judge import AnyTheorem, rests_on
-from routeproof.checker.prove.solver.outcome import WORDS, Judged, Settled, Verdict
+from routeproof.checker.prove.solve import WORDS, Judged, Settled, Verdict
+from routeproof.checker.prove.trace import Traces
 from routeproof.checker.system.terminal import WIDTH, json_text, paint, table, wrapped
 
 COLOURS: dict[Verdict, str] = {

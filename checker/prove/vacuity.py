@@ -14,16 +14,14 @@ from typing import Any, TypeAlias
 import z3
 from attrs import field, frozen
 
-from routeproof.checker.prove.solver import solve
-from routeproof.checker.prove.solver.evaluate import Interpretation, read
-from routeproof.checker.prove.solver.ground import Element, possible
-from routeproof.checker.prove.solver.small import GaveUp, Small, Solver, small_worlds
+from routeproof.checker.prove import solve
+from routeproof.checker.prove.ground import Element, Interpretation, possible, read
+from routeproof.checker.prove.small import GaveUp, Small, Solver, small_worlds
+from routeproof.spec.theory.formulas import Grounded, Logic, Truth, all_of, any_of, formula
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.facts import StepFact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive, Sentence
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
-from routeproof.spec.theory.logic.formulas import Truth, all_of, any_of, formula
-from routeproof.spec.theory.logic.readings import Grounded, Logic
 
 SIZES = (Size(2, 1, 1, 1, 1), Size(2, 1, 1, 1, 2), Size(2, 2, 1, 1, 3), Size(2, 2, 2, 2, 3))
 """Sizes of the worlds that are searched. The last has room for two messages in addition to a new one, and for a

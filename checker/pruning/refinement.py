@@ -24,10 +24,8 @@ from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.instances import parameters
 from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
 from routeproof.model.pruning.state import PruningTables
-from routeproof.spec.pruning.theory.congestion import Congested, Holds, Resumes, with_held
-from routeproof.spec.pruning.theory.relation import Retaining, answering
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause, Term, holding
+from routeproof.spec.pruning.theory.relation import Congested, Holds, Resumes, Retaining, answering, with_held
+from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth, holding
 from routeproof.spec.theory.relation.routing import Change
 
 KEPT = "retained is what is wanted without being a candidate, where settled"

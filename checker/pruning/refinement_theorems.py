@@ -13,12 +13,12 @@ from functools import partial
 from itertools import groupby
 
 from routeproof.checker.instances import find
+from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.checker.prove.refine.alternatives import other_answer
 from routeproof.checker.prove.refine.answers import Objection, Question, altered
 from routeproof.checker.prove.refine.sample import Explored, Sample
 from routeproof.checker.prove.refine.steps import case, examined, steps_allowed
 from routeproof.checker.prove.refine.structure import word
-from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination
 from routeproof.checker.pruning.refinement import (
     QuestionPart,
     asked_of_base,
@@ -33,9 +33,9 @@ from routeproof.model.instance import Instance
 from routeproof.model.pruning.instances import again, congested
 from routeproof.model.pruning.messages import Congest, Relieve
 from routeproof.model.pruning.parameters import PRUNING
-from routeproof.spec.pruning.theory.congestion import Holds
+from routeproof.spec.pruning.theory.relation import Holds
 from routeproof.spec.rules import rules_that_fire
-from routeproof.spec.theory.logic.readings import Clause
+from routeproof.spec.theory.formulas import Clause
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.signature import ABOUT
 

@@ -19,8 +19,7 @@ from routeproof.model.pruning.messages import cuts_of
 from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.model.tables import by_id
 from routeproof.spec.property import OK, Answer, Seen
-from routeproof.spec.pruning.similarity import Past, pasts
-from routeproof.spec.pruning.withdrawal import Hop, last_withdrawal, was_withdrawn
+from routeproof.spec.pruning.similarity import Hop, Past, last_withdrawal, pasts, was_withdrawn
 
 # -- clients -----------------------------------------------------------------------------------------------------------
 

@@ -1,19 +1,23 @@
-"""Similarity, exactly: what the history says at every broker, whatever brokers have written down (SIM-3 to SIM-6).
+"""Similarity, exactly, and where each withdrawal has to end: computed from the history alone (SIM-3 to SIM-6).
 
 `Past` is one subscription's past with one advertisement: which of its publications were delivered to it, and which
-brokers lie on the way to the publisher. Ghosts only: nothing here looks at a table.
+brokers lie on the way to the publisher. `Withdrawal` is the last withdrawal, hop by hop: what it triggers there
+(SIM-8), which threshold counts (PRN-2), and whether the similarity reaches it (Algorithm 1). Both read ghosts only and
+no table, so no broker can talk itself out of an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from attrs import field, frozen
 
 from routeproof.model.history import Ledger
 from routeproof.model.instance import Advertiser
-from routeproof.model.messages import Publication
-from routeproof.model.overlay import Node
+from routeproof.model.messages import Advertisement, Publication, Subscription
+from routeproof.model.overlay import Link, Node
+from routeproof.model.pruning.parameters import PruningParameters
 from routeproof.spec.property import Seen
 
 
@@ -81,3 +85,172 @@ def pasts(ledger: Ledger, history: Seen) -> Iterator[Past]:
                 past = Past(ledger, history, rank, advertiser, ledger.home(rank, history.done))
                 if past.matched:
                     yield past
+
+
+# -- the end of a withdrawal -------------------------------------------------------------------------------------------
+
+
+@frozen
+class Hop:
+    """The decision of a broker that the withdrawal reached, for one neighbour."""
+
+    link: Link
+    triggered: int
+    threshold: int | None
+    """PRN-2: the one that counts; None where no distance counts."""
+    beyond: tuple[Past, ...]
+    """Pasts with the publishers beyond the link for whose sake the withdrawal came here."""
+    mu: int
+    goes_on: bool
+
+    def would_end(self, threshold: int, inclusive: bool) -> bool:
+        """With another threshold, for all that publications say."""
+        return bool(self.beyond) and all(past.reaches(self.mu, threshold, inclusive) for past in self.beyond)
+
+
+@frozen
+class Withdrawal:
+    """The withdrawal of `s`, which was the last change, on statistics that are fair (the ghost `cut`)."""
+
+    ledger: Ledger
+    history: Seen
+    s: Subscription
+    past_of: Mapping[str, Past]
+    """By advertisement, of those that published to it."""
+
+    @property
+    def parameters(self) -> PruningParameters:
+        found: PruningParameters = self.ledger.parameters
+        return found
+
+    @property
+    def home(self) -> Node:
+        return self.ledger.instance.subscribers[self.s.rank].at
+
+    def path(self, node: Node) -> tuple[Node, ...]:
+        return self.ledger.instance.overlay.path(self.home, node)
+
+    def was_at(self, node: Node) -> bool:
+        """Had it been sent all the way to this broker?"""
+        return all(self.told(link) for link in pairwise(self.path(node)))
+
+    def way(self, node: Node) -> list[Hop]:
+        """The hops toward a broker to which it had been sent, up to the one where its withdrawal ends."""
+        hops: list[Hop] = []
+        listed = list(self._listed())
+        for mu, link in enumerate(pairwise(self.path(node))):
+            triggered = self.triggered(link)
+            threshold = self._threshold(triggered)
+            there = [a for a in listed if a in self._beyond(link)]
+            listed = [a for a in there if not self._is_reached(a, mu, threshold)]
+            pasts = tuple(self.past_of[a.id] for a in there if a.id in self.past_of)
+            hops.append(Hop(link, triggered, threshold, pasts, mu, bool(listed) or self._is_full()))
+            if not hops[-1].goes_on:
+                break
+        return hops
+
+    def is_known(self) -> bool:
+        """Do clients alone say what was sent where, and what would be?
+
+        Not under lazy covering nor among equals, where it is what came first; not where `fewest` asks how many brokers
+        were counted; and what is triggered, not where something withdrawn before may be retained in between, nor where
+        not all is sent that nothing holds back any more (PRN-5).
+        """
+        s, parameters, done = self.s, self.parameters, self.history.done
+        issues = (self.ledger.issue(rank, done) for rank in range(len(self.ledger.instance.subscriptions)))
+        live = [t.filter for t in issues if t is not None]
+        if any(t.covers(s.filter) and (s.filter.covers(t) or parameters.base == "lazy") for t in live):
+            return False
+        if self.ledger.policy == "selective":
+            return parameters.fewest <= 1
+        below = [t for t in live if s.filter.covers(t)]
+        equal = any(t.covers(u) and u.covers(t) for i, t in enumerate(below) for u in below[:i])
+        former = any(t.filter.overlaps(s.filter) for t in self.ledger.withdrawn(done) if t != s)
+        return parameters.base == "active" and parameters.sends == "all" and not equal and not former
+
+    # -- what was sent, and what would be ------------------------------------------------------------------------------
+
+    def told(self, link: Link) -> bool:
+        """Was it sent over this link, away from its home?"""
+        return self._draws(link, self.s) and not any(t.filter.covers(self.s.filter) for t in self._near(link))
+
+    def triggered(self, link: Link) -> int:
+        """SIM-8: what would have to be sent if it were passed on over every link there that it had been sent over."""
+        node = link[0]
+        links = [(node, n) for n in self.ledger.instance.overlay.neighbours(node) if n not in self.path(node)]
+        asked = [link] if self.parameters.triggered == "neighbour" else [on for on in links if self.told(on)]
+        return len({u.rank for on in asked for u in self._uncovered(on)})
+
+    def _uncovered(self, link: Link) -> Iterator[Subscription]:
+        """Subscriptions that it alone held back there."""
+        near = list(self._near(link))
+        for u in near:
+            if self.s.filter.covers(u.filter) and not any(t.filter.covers(u.filter) for t in near if t != u):
+                yield u
+
+    def _near(self, link: Link) -> Iterator[Subscription]:
+        """All others whose clients are on this side of the link, and that an advertisement beyond draws."""
+        side = self.ledger.instance.overlay.side(link)
+        for rank in range(len(self.ledger.instance.subscriptions)):
+            t = self.ledger.issue(rank, self.history.done)
+            if t is not None and self.ledger.home(rank, self.history.done) in side and self._draws(link, t):
+                yield t
+
+    def _draws(self, link: Link, t: Subscription) -> bool:
+        return any(a.filter.overlaps(t.filter) for a in self._beyond(link))
+
+    def _beyond(self, link: Link) -> list[Advertisement]:
+        side = self.ledger.instance.overlay.side(link)
+        live = self.ledger.active_advertisements(self.history.done)
+        return [
+            a.advertisement for a in self.ledger.instance.advertisers if live[a.advertisement.rank] and a.at not in side
+        ]
+
+    # -- what the list says --------------------------------------------------------------------------------------------
+
+    def _listed(self) -> Iterator[Advertisement]:
+        """PRN-1, CRD-6"""
+        for a in self.ledger.instance.advertisements:
+            known = a.id in self.past_of or self.parameters.without_history != "absent"
+            if known and a.filter.overlaps(self.s.filter):
+                yield a
+
+    def _threshold(self, triggered: int) -> int | None:
+        """PRN-2"""
+        if self.ledger.policy == "selective":
+            return self.parameters.thresholds[0]
+        some, many = self.parameters.cuts
+        return None if triggered < some else self.parameters.thresholds[0 if triggered >= many else 1]
+
+    def _is_reached(self, a: Advertisement, mu: int, threshold: int | None) -> bool:
+        if threshold is None:
+            return False
+        if a.id in self.past_of:
+            return self.past_of[a.id].reaches(mu, threshold, self.parameters.inclusive)
+        return self.parameters.without_history == "zero"
+
+    def _is_full(self) -> bool:
+        """STA-8, with `fewest = 1`: nothing else came in on the way."""
+        joins = ((past.first_join(p), past) for past in self.past_of.values() for p in past.matched)
+        seen = any(first is not None and first < len(past.path) - 1 for first, past in joins)
+        return self.ledger.policy == "selective" and self.parameters.fewest > 0 and not seen
+
+
+def last_withdrawal(ledger: Ledger, history: Seen) -> Withdrawal | None:
+    """The one that was the last change, where statistics can be exact: entries that travel the other way are left out
+    (STA-5), no row has left the window, and nothing that was withdrawn before matches."""
+    if not history.cut:
+        return None
+    s = ledger.instance.subscriptions[history.cut - 1]
+    home, parameters = ledger.instance.subscribers[s.rank].at, ledger.parameters
+    found = (Past(ledger, history, s.rank, advertiser, home) for advertiser in ledger.instance.advertisers)
+    past_of = {past.advertiser.advertisement.id: past for past in found if past.matched}
+    if parameters.counts != "elsewhere" or any(len(past.matched) > parameters.window for past in past_of.values()):
+        return None
+    beside_withdrawn = any(was_withdrawn(ledger, history, s, past.matched) for past in past_of.values())
+    return None if beside_withdrawn else Withdrawal(ledger, history, s, past_of)
+
+
+def was_withdrawn(ledger: Ledger, history: Seen, s: Subscription, publications: Iterable[Publication]) -> bool:
+    """Was another subscription withdrawn before that matches? It may be retained somewhere."""
+    return any(t.filter.matches(p.event) for t in ledger.withdrawn(history.done) if t != s for p in publications)

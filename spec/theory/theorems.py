@@ -8,6 +8,7 @@ from __future__ import annotations
 from routeproof.spec.pruning.theory.invariants import PRUNING, handling
 from routeproof.spec.pruning.theory.theorems import PRUNING_DELIVERS, PRUNING_THEOREMS, SIMILARITY_THEOREMS
 from routeproof.spec.theory.filters.theorems import FILTER_THEOREMS
+from routeproof.spec.theory.formulas import BROKER, ITEM, PUB, SUB, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.bounded import (
     DELIVERIES,
@@ -19,12 +20,10 @@ from routeproof.spec.theory.invariants.bounded import (
 )
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
 from routeproof.spec.theory.invariants.theorems import DELIVERS, ROUTING_THEOREMS, routing, routing_under
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Theorem
-from routeproof.spec.theory.logic.readings import BROKER, ITEM, PUB, SUB, Term
+from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.relation.trees import TREE
+from routeproof.spec.theory.relation.signature import TREE
 
 ALONE = Book()
 """Sentences of which the proofs know nothing: no invariant rests on them."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from routeproof.checker.counterexamples.replay import Replay as Replay
-    from routeproof.checker.prove.solver.outcome import Judged as Judged
+    from routeproof.checker.prove.solve import Judged as Judged
     from routeproof.checker.system.errors import UsageError as UsageError
     from routeproof.checker.validate.report import Report as Report
     from routeproof.checker.verdict import Finding as Finding
@@ -49,7 +49,7 @@ __all__ = [
 _TYPES = {
     "Finding": "checker.verdict",
     "Instance": "model.instance",
-    "Judged": "checker.prove.solver.outcome",
+    "Judged": "checker.prove.solve",
     "Replay": "checker.counterexamples.replay",
     "Report": "checker.validate.report",
     "Result": "checker.verdict",

@@ -57,9 +57,9 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from routeproof.checker.prove.catalogue import judge_all
-    from routeproof.checker.prove.counterexample.trace import write_traces
     from routeproof.checker.prove.judge import with_premises, with_their_basis
     from routeproof.checker.prove.report import as_json, exit_code, render
+    from routeproof.checker.prove.trace import write_traces
 
     catalogue = _catalogue(arguments)
     theorems = catalogue.theorems()

@@ -2,7 +2,7 @@
 
 Reading order: `structure` (an instance as a finite structure), `answers` (a handler's answer held to the relation),
 `alternatives` (other answers and steps that the relation allows), `worlds` (whole steps, with queues and ghosts),
-`parts` (the parts of which the explorer makes its transitions), `sample` (the instances and their questions), `steps`
-and `theorems` (the obligations that `routeproof prove` reports). A protocol on top of the routing core has its own
+`sample` (the instances and their questions), `steps` and `theorems` (the obligations that `routeproof prove` reports).
+A protocol on top of the routing core has its own
 theorems in its package.
 """

@@ -22,13 +22,12 @@ from attrs import evolve, frozen
 from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.structure import Spoken, Structure, Word, hop, spoken, tables, word
 from routeproof.checker.prove.refine.worlds import Across, Worded
-from routeproof.checker.prove.solver.small import Solver
-from routeproof.checker.prove.solver.solve import RLIMIT
+from routeproof.checker.prove.small import Solver
+from routeproof.checker.prove.solve import RLIMIT
 from routeproof.model.overlay import Node
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
-from routeproof.spec.theory.logic.formulas import Truth, formula, negation
-from routeproof.spec.theory.logic.readings import Clause, Grounded, Relation, Term
+from routeproof.spec.theory.formulas import Clause, Grounded, Relation, Term, Truth, formula, negation
 from routeproof.spec.theory.relation.routing import Handler
 from routeproof.spec.theory.relation.signature import ABOUT, Sends, TableRelations, WorldState
 

@@ -28,7 +28,7 @@ from routeproof.model.messages import (
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome, Protocol, Sends
 from routeproof.model.tables import Tables
-from routeproof.spec.theory.logic.readings import Clause, Grounded
+from routeproof.spec.theory.formulas import Clause, Grounded
 from routeproof.spec.theory.relation.routing import Handler
 
 

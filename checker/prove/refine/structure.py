@@ -17,7 +17,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local
 from routeproof.model.protocol import Sends as Said
 from routeproof.model.tables import Tables as Known
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Grounded, Sort, Term, holding, mapping
+from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Grounded, Sort, Term, holding, mapping
 from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations
 
 Word = tuple[str, int]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.checker.prove.refine.alternatives import other_answer
 from routeproof.checker.prove.refine.answers import (
     Objection,
@@ -30,7 +31,6 @@ from routeproof.checker.prove.refine.steps import (
     steps_allowed,
     steps_determined,
 )
-from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination
 from routeproof.model.instance import POLICIES
 from routeproof.spec.rules import rules_that_fire
 from routeproof.spec.theory.relation.routing import POLICIES as RELATED

@@ -13,14 +13,18 @@ import z3
 from attrs import evolve
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.pruning.theory.distance import Several, has_several, matches_several, measures_of
+from routeproof.spec.pruning.theory.distance import (
+    Several,
+    has_several,
+    matches_several,
+    measures_of,
+    passes,
+    source_of,
+)
 from routeproof.spec.pruning.theory.equation_3 import equation_3, on_its_way
-from routeproof.spec.pruning.theory.similarity import passes, source_of
 from routeproof.spec.pruning.theory.similarity_needs import TWO, P, gone, shared
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Obligation
-from routeproof.spec.theory.logic.readings import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term
-from routeproof.spec.theory.propagation.infinite import Definitions, facts_of, fails, hub, line, state_of, yes
+from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
+from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation.necessity import (
     ALONE,
     EVENT,
@@ -33,11 +37,10 @@ from routeproof.spec.theory.propagation.necessity import (
     stated,
 )
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.propagation.theorems import Definitions, facts_of, fails, hub, line, state_of, yes
 from routeproof.spec.theory.relation import quiet_states as quiet
-from routeproof.spec.theory.relation.examples import Example, example
-from routeproof.spec.theory.relation.quiet_states import Scene
-from routeproof.spec.theory.relation.signature import COVERING, DRAWN, IDS, MATCHING
-from routeproof.spec.theory.relation.trees import FINITE, TREE
+from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
+from routeproof.spec.theory.relation.signature import COVERING, DRAWN, FINITE, IDS, MATCHING, TREE
 
 
 def told(

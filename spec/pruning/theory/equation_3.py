@@ -8,11 +8,16 @@ t, since S itself comes to t from where t goes (COV-3).
 
 from __future__ import annotations
 
-from routeproof.spec.pruning.theory.distance import distance_told, matches_several, measures_of, several_on_path
-from routeproof.spec.pruning.theory.similarity import passes, source_of
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Proof, of_each
-from routeproof.spec.theory.logic.readings import ADV, BROKER, PUB, SUB, Clause, Term
+from routeproof.spec.pruning.theory.distance import (
+    distance_told,
+    matches_several,
+    measures_of,
+    passes,
+    several_on_path,
+    source_of,
+)
+from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Term, Truth
+from routeproof.spec.theory.proof import Proof, of_each
 from routeproof.spec.theory.propagation.paths import Directed, arrives_for, directed, has_for, held, is_candidate, onto
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of, told_candidates, told_coverers
 from routeproof.spec.theory.relation.quiet_states import Scene

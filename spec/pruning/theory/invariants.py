@@ -13,7 +13,7 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from routeproof.spec.pruning.theory.congestion import (
+from routeproof.spec.pruning.theory.relation import (
     HELD,
     Congested,
     CongestedStep,
@@ -23,6 +23,7 @@ from routeproof.spec.pruning.theory.congestion import (
     Resumption,
     held_in,
 )
+from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment
 from routeproof.spec.theory.invariants.facts import Basis, StepFact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive
@@ -30,8 +31,6 @@ from routeproof.spec.theory.invariants.publications import DELIVERY
 from routeproof.spec.theory.invariants.quiet import has_back
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 from routeproof.spec.theory.invariants.theorems import QUIET_LEMMAS, ROUTING, SAFETY
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, SUB, Clause, Term
 
 OWN = Book()
 

@@ -17,12 +17,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from routeproof.spec.pruning.theory.congestion import Congested
-from routeproof.spec.pruning.theory.relation import PruningRelation, Retaining, is_drawn, relaxed
-from routeproof.spec.theory.invariants.obligations import FAITHFUL
-from routeproof.spec.theory.logic.formulas import Truth, formula
-from routeproof.spec.theory.logic.proof import DEFINITION, Obligation, Premise, premise, proved_by
-from routeproof.spec.theory.logic.readings import (
+from routeproof.spec.pruning.theory.relation import Congested, PruningRelation, Retaining, is_drawn, relaxed
+from routeproof.spec.theory.formulas import (
     ADV,
     BROKER,
     SUB,
@@ -30,9 +26,13 @@ from routeproof.spec.theory.logic.readings import (
     Relation,
     Symbolic,
     Term,
+    Truth,
     declare,
+    formula,
     topmost_from,
 )
+from routeproof.spec.theory.invariants.obligations import FAITHFUL
+from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations, facts_hold

@@ -10,7 +10,7 @@ import z3
 from attrs import evolve
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.pruning.theory.similarity import (
+from routeproof.spec.pruning.theory.distance import (
     NESTED,
     PLACES,
     on_the_way,
@@ -18,16 +18,13 @@ from routeproof.spec.pruning.theory.similarity import (
     property_3,
     property_3_in_tables,
 )
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Obligation
-from routeproof.spec.theory.logic.readings import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term
-from routeproof.spec.theory.propagation.infinite import facts_of, fails, state_of, yes
+from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
+from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation.necessity import EVENT, PAIR, WIDER, Needed, ring, stated
+from routeproof.spec.theory.propagation.theorems import facts_of, fails, state_of, yes
 from routeproof.spec.theory.relation import quiet_states as quiet
-from routeproof.spec.theory.relation.examples import Example, example
-from routeproof.spec.theory.relation.quiet_states import Scene
-from routeproof.spec.theory.relation.signature import DRAWN
-from routeproof.spec.theory.relation.trees import FINITE, TREE, Tree, of_overlay
+from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
+from routeproof.spec.theory.relation.signature import DRAWN, FINITE, TREE, Tree, of_overlay
 
 P = {"p": ("a", EVENT)}
 TWO = {"s": (1, EVENT), "t": (1, EVENT)}

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from routeproof.spec.pruning.theory.distance import HOPS, STATISTIC
+from routeproof.spec.pruning.theory.distance import (
+    HOPS,
+    MATCHED,
+    NESTED,
+    SAMPLE,
+    STATISTIC,
+    property_3,
+    property_3_in_tables,
+    shares,
+)
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, from_afar, none_is_sent
 from routeproof.spec.pruning.theory.equation_3 import equation_3
 from routeproof.spec.pruning.theory.invariants import (
@@ -17,18 +26,16 @@ from routeproof.spec.pruning.theory.invariants import (
     step_facts,
 )
 from routeproof.spec.pruning.theory.promises import HELD_BEFORE, keeps_its_promises, retained_is_what_is_left
-from routeproof.spec.pruning.theory.similarity import MATCHED, NESTED, SAMPLE, property_3, property_3_in_tables, shares
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, PROPERTY_3, endless_on_the_way
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, Inductive
 from routeproof.spec.theory.invariants.theorems import FILTERS, ORDER, QUIET_LEMMAS, SAFETY, STEPS
-from routeproof.spec.theory.logic.proof import Theorem
+from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.propagation.necessity import needed
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.propagation.theorems import proved
 from routeproof.spec.theory.relation.quiet_states import AGREEMENT, FLOODED, NO_STALE_ADVERTISEMENT, QUIET, SETTLED
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.relation.signature import COVERING, DRAWN, IDS, MATCHING, MESSAGES
-from routeproof.spec.theory.relation.trees import FINITE, TREE
+from routeproof.spec.theory.relation.signature import COVERING, DRAWN, FINITE, IDS, MATCHING, MESSAGES, TREE
 from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
 

@@ -1,4 +1,10 @@
-"""The theorems about filters, and the proof of the dialect `events`.
+"""Theorems about filters, with the proofs over several attributes and of the dialect `events`.
+
+FLT-13: filters over any number of attributes are compared attribute by attribute. A filter is a set of values for each
+name, here any relation between names and values at all; it is never empty (FLT-5), and every value is in it, the
+missing one too, where the filter does not constrain the name. Events are maps from names to values. The proofs are
+exact for events of finitely many attributes too: the event that shows a difference is missing every name but one that
+neither filter constrains.
 
 In the dialect `events` a filter is a set of event numbers, kept as a mask; an event is a number. The masks have all the
 bits that there can be, so `event_sets` is about every set.
@@ -11,12 +17,121 @@ from typing import Any
 
 import z3
 
-from routeproof.spec.theory.filters import attributes, pairs, types
+from routeproof.spec.theory.filters import pairs
 from routeproof.spec.theory.filters.pairs import CHARACTERS, EXIST, decided, ordered, unordered
-from routeproof.spec.theory.filters.predicates import BOOLEAN_FORMS, INTEGER, NUMBER_FORMS, PRESENT, STRING_FORMS
+from routeproof.spec.theory.filters.predicates import (
+    BOOLEAN_FORMS,
+    INTEGER,
+    NUMBER_FORMS,
+    PRESENT,
+    STRING_FORMS,
+    Values,
+)
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords
-from routeproof.spec.theory.filters.values import Values
-from routeproof.spec.theory.logic.proof import Obligation, Premise, ShownValue, Theorem
+from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, ShownValue, Theorem
+
+# -- attribute by attribute --------------------------------------------------------------------------------------------
+
+NAME, VALUE = z3.DeclareSort("Name"), z3.DeclareSort("AnyValue")
+EVENT = z3.ArraySort(NAME, VALUE)
+ABSENT = z3.Const("missing", VALUE)
+
+
+class _Filter:
+    """`admits(name, value)`, and `chosen[name]`: one of the values, missing where there is no constraint."""
+
+    def __init__(self, letter: str) -> None:
+        self.admits = z3.Function(f"{letter}_admits", NAME, VALUE, z3.BoolSort())
+        self.constrains = z3.Function(f"{letter}_constrains", NAME, z3.BoolSort())
+        self.chosen = z3.Const(f"{letter}_chosen", EVENT)
+        n, v = z3.Const("n", NAME), z3.Const("v", VALUE)
+        self.given = (
+            Premise(z3.ForAll([n], self.admits(n, self.chosen[n])), (EXIST,)),
+            Premise(z3.ForAll([n, v], z3.Implies(z3.Not(self.constrains(n)), self.admits(n, v))), (DEFINITION,)),
+            Premise(z3.ForAll([n], z3.Implies(z3.Not(self.constrains(n)), self.chosen[n] == ABSENT)), (DEFINITION,)),
+        )
+
+    def matches(self, event: z3.ArrayRef) -> z3.BoolRef:
+        n = z3.Const("n", NAME)
+        return z3.ForAll([n], self.admits(n, event[n]))
+
+
+def covering() -> list[Obligation]:
+    f, g = _Filter("f"), _Filter("g")
+    n, v, e = z3.Const("n", NAME), z3.Const("v", VALUE), z3.Const("e", EVENT)
+    name, value = z3.Const("name", NAME), z3.Const("value", VALUE)
+    included = z3.ForAll([n, v], z3.Implies(g.admits(n, v), f.admits(n, v)))
+    difference = z3.And(g.admits(name, value), z3.Not(f.admits(name, value)))
+    shows = z3.Store(g.chosen, name, value)
+    nowhere = z3.And(z3.Not(f.constrains(n)), z3.Not(g.constrains(n)))
+    given = (*f.given, *g.given)
+    return [
+        Obligation(
+            "included everywhere, enough",
+            z3.Implies(z3.And(included, g.matches(e)), f.matches(e)),
+            given,
+            {"f excludes something": z3.And(included, g.matches(e), z3.Not(f.admits(name, value)))},
+        ),
+        Obligation(
+            "included everywhere, needed",
+            z3.Implies(difference, z3.And(g.matches(shows), z3.Not(f.matches(shows)))),
+            given,
+            {"a difference": difference},
+        ),
+        Obligation(
+            "an event of finitely many attributes shows it",
+            z3.Implies(difference, z3.ForAll([n], z3.Implies(z3.And(nowhere, n != name), shows[n] == ABSENT))),
+            given,
+            {"a difference": difference},
+        ),
+        Obligation(
+            "where f constrains nothing there is no difference",
+            z3.Implies(difference, f.constrains(name)),
+            given,
+            {"a difference": difference},
+        ),
+    ]
+
+
+def overlapping() -> list[Obligation]:
+    f, g = _Filter("f"), _Filter("g")
+    n, e, name = z3.Const("n", NAME), z3.Const("e", EVENT), z3.Const("name", NAME)
+    common, v = z3.Const("common", EVENT), z3.Const("v", VALUE)
+    nowhere = z3.And(z3.Not(f.constrains(n)), z3.Not(g.constrains(n)))
+    shares = z3.ForAll([n], z3.And(f.admits(n, common[n]), g.admits(n, common[n])))
+    nothing = z3.ForAll([v], z3.Not(z3.And(f.admits(name, v), g.admits(name, v))))
+    given = (*f.given, *g.given)
+    alone = z3.And(f.constrains(name), z3.Not(g.constrains(name)))
+    return [
+        Obligation(
+            "something in common everywhere, enough",
+            z3.Implies(shares, z3.And(f.matches(common), g.matches(common))),
+            given,
+            {"something in common": shares},
+        ),
+        Obligation(
+            "something in common everywhere, needed",
+            z3.Implies(nothing, z3.Not(z3.And(f.matches(e), g.matches(e)))),
+            given,
+            {"nothing in common": z3.And(nothing, f.matches(e))},
+        ),
+        Obligation(
+            "what one of them constrains alone is in common",
+            z3.Implies(alone, z3.And(f.admits(name, f.chosen[name]), g.admits(name, f.chosen[name]))),
+            given,
+            {"constrained alone": alone},
+        ),
+        Obligation(
+            "an event of finitely many attributes shows it",
+            z3.Implies(z3.And(shares, nowhere), z3.And(f.admits(n, ABSENT), g.admits(n, ABSENT))),
+            given,
+            {"something in common": z3.And(shares, nowhere)},
+        ),
+    ]
+
+
+# -- the theorems ------------------------------------------------------------------------------------------------------
+
 
 EVENTS = 4096
 """Event numbers are 0 to 4095."""
@@ -86,21 +201,21 @@ FILTER_THEOREMS = (
         "TypesApart",
         ("FLT-3", "FLT-4", "FLT-11"),
         "No predicate holds of a missing attribute, and none with a constant, nor integer, of two types.",
-        lambda: types.apart(_all()),
+        lambda: pairs.apart(_all()),
         (EXIST, CHARACTERS),
     ),
     Theorem(
         "MeaningAsWritten",
         ("FLT-2", "FLT-8", "FLT-10", "FLT-11"),
         "!= is the rest of its type, numbers are dense, integer is of whole ones, prefix and suffix are contained.",
-        lambda: types.read_as_written(_all()),
+        lambda: pairs.read_as_written(_all()),
         (EXIST, CHARACTERS),
     ),
     Theorem(
         "StringOrder",
         ("FLT-9",),
         "Strings are in a total order; s comes before all that it begins, and just before s with U+0000.",
-        lambda: types.order_of_strings(_short()),
+        lambda: pairs.order_of_strings(_short()),
         bound=SHORT.bound,
     ),
     Theorem(
@@ -163,14 +278,14 @@ FILTER_THEOREMS = (
         "AttributesCover",
         ("FLT-5", "FLT-7", "FLT-13"),
         "f covers g exactly where, for every attribute, g's values are among f's.",
-        attributes.covering,
+        covering,
         (EXIST,),
     ),
     Theorem(
         "AttributesOverlap",
         ("FLT-5", "FLT-7", "FLT-13"),
         "f and g overlap exactly where they share a value of every attribute.",
-        attributes.overlapping,
+        overlapping,
         (EXIST,),
     ),
     Theorem(

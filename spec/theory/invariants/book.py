@@ -1,7 +1,6 @@
 """Invariants of the routing core: their form, and the moment of the world that they speak about.
 
-An invariant is a conjunct with a name: a sentence about every reachable moment. `subscriptions`, `advertisements` and
-`publications` hold them. Each invariant is written once and read twice (`readings`): Z3 proves it for all sizes, and it
+An invariant is a conjunct with a name: a sentence about every reachable moment. `tables` and `publications` hold them. Each invariant is written once and read twice (`formulas`): Z3 proves it for all sizes, and it
 is evaluated on the model's own runs.
 
 `needs` of a conjunct names the conjuncts that Z3 is given of the moment before a step, and `then` the lemmas that it is
@@ -15,10 +14,21 @@ from typing import TypeAlias
 
 from attrs import Factory, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Sort, Term, over
-from routeproof.spec.theory.relation.signature import Facts, WorldState
-from routeproof.spec.theory.relation.trees import Tree
+from routeproof.spec.theory.formulas import (
+    ADV,
+    BROKER,
+    ITEM,
+    PUB,
+    SUB,
+    Clause,
+    Logic,
+    Relation,
+    Sort,
+    Term,
+    Truth,
+    over,
+)
+from routeproof.spec.theory.relation.signature import Facts, Tree, WorldState
 
 
 @frozen

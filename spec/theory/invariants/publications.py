@@ -11,9 +11,8 @@ its way ahead unbroken.
 
 from __future__ import annotations
 
+from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Moment
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Term
 
 PUBLICATIONS = Book()
 

@@ -10,12 +10,22 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
+from routeproof.spec.theory.formulas import (
+    ADV,
+    BROKER,
+    ITEM,
+    PUB,
+    SUB,
+    Clause,
+    Relation,
+    Symbolic,
+    Term,
+    Truth,
+    declare,
+)
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Symbolic, Term, declare
 from routeproof.spec.theory.relation.routing import POLICIES, Change, Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, WorldState
-from routeproof.spec.theory.relation.trees import Tree
+from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, Tree, WorldState
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, is_quiet
 
 CANDIDATES = "only candidates are wanted"

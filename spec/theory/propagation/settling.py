@@ -10,20 +10,28 @@ from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Proof, Use
-from routeproof.spec.theory.logic.readings import (
+from routeproof.spec.theory.formulas import (
     BROKER,
     SUB,
     Clause,
     Sort,
     Term,
+    Truth,
     is_strict_order,
     topmost_from,
 )
+from routeproof.spec.theory.proof import Proof, Use
 from routeproof.spec.theory.relation.quiet_states import QUIET, Scene, quiet_holds
-from routeproof.spec.theory.relation.signature import COVERING, DRAWN, IDS, MATCHING, facts_hold
-from routeproof.spec.theory.relation.trees import FINITE, TREE, path_induction
+from routeproof.spec.theory.relation.signature import (
+    COVERING,
+    DRAWN,
+    FINITE,
+    IDS,
+    MATCHING,
+    TREE,
+    facts_hold,
+    path_induction,
+)
 from routeproof.spec.theory.relation.ways import WAYS, TreeWays, ways_hold
 
 FINITELY_MANY = "subscriptions are finitely many: of those in question, if any, one is quenched by none of them"

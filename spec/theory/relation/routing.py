@@ -15,8 +15,7 @@ from collections.abc import Callable
 
 from attrs import Factory, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term
+from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth
 from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations
 
 WANTED_BY: dict[str, tuple[str, ...]] = {

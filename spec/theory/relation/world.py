@@ -12,8 +12,7 @@ from collections.abc import Callable
 import attrs
 from attrs import frozen
 
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term
+from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
 from routeproof.spec.theory.relation.routing import Handler
 from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, WorldState
 

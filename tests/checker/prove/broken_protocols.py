@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause, Term
+from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 

@@ -6,10 +6,10 @@ import pytest
 
 from routeproof.checker.prove.judge import judge, with_their_basis
 from routeproof.checker.prove.report import exit_code, render
-from routeproof.checker.prove.solver.outcome import Judged, Verdict
+from routeproof.checker.prove.solve import Judged, Verdict
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.theorems import ROUTING
-from routeproof.spec.theory.logic.proof import Theorem
+from routeproof.spec.theory.proof import Theorem
 from tests.checker.prove.broken_protocols import BROKEN
 
 RESTS = {"Top": ("Middle",), "Middle": ("Bottom", "Other"), "Bottom": (), "Other": ("Middle",)}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from routeproof.checker.prove.bounded import settle_bounded
-from routeproof.checker.prove.solver.outcome import Settled
-from routeproof.spec.pruning.theory.congestion import Congested, CongestedStep
+from routeproof.checker.prove.invariants import settle_bounded
+from routeproof.checker.prove.solve import Settled
 from routeproof.spec.pruning.theory.invariants import PRUNING, Handling
+from routeproof.spec.pruning.theory.relation import Congested, CongestedStep
+from routeproof.spec.theory.formulas import Term, Truth
 from routeproof.spec.theory.invariants.bounded import Bounded, Reached, Size, k_induction
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.invariants.theorems import routing, routing_under
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import Term
 from routeproof.spec.theory.relation.routing import POLICIES
 from routeproof.spec.theory.theorems import ALONE, BOUNDED_THEOREMS, SAFETY
 from tests.checker.prove.broken_protocols import BROKEN

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import pytest
 import z3
 
+from routeproof.checker.prove.examine import Case, CodeTheorem, Examination, examine
 from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.solver.examine import Case, CodeTheorem, Examination, examine
-from routeproof.checker.prove.solver.outcome import Verdict
-from routeproof.checker.prove.solver.solve import RLIMIT, settle
+from routeproof.checker.prove.solve import RLIMIT, Verdict, settle
 from routeproof.spec.theory.filters.theorems import SHORT
-from routeproof.spec.theory.logic.proof import Obligation, ShownValue, Theorem
+from routeproof.spec.theory.proof import Obligation, ShownValue, Theorem
 from routeproof.spec.theory.theorems import THEOREMS
 
 X, Y = z3.Int("x"), z3.Int("y")

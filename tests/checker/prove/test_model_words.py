@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import z3
 
-from routeproof.checker.prove.solver.solve import MANY, settle
-from routeproof.spec.theory.invariants.policies import keep_their_promises
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Obligation
-from routeproof.spec.theory.logic.readings import BROKER, SUB, Symbolic, Term
+from routeproof.checker.prove.solve import MANY, settle
+from routeproof.spec.theory.formulas import BROKER, SUB, Symbolic, Term, Truth
+from routeproof.spec.theory.invariants.theorems import keep_their_promises
+from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.relation.routing import Handler
 
 

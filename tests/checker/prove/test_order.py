@@ -12,12 +12,12 @@ from attrs import evolve
 from routeproof.checker.prove.catalogue import THEOREMS, Catalogue, judge_all
 from routeproof.checker.prove.judge import judge
 from routeproof.checker.prove.report import as_json
-from routeproof.checker.prove.solver.outcome import Judged
-from routeproof.checker.prove.solver.small import Noticing, small_worlds
+from routeproof.checker.prove.small import Noticing, small_worlds
+from routeproof.checker.prove.solve import Judged
+from routeproof.spec.theory.formulas import BROKER, Clause, Term
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.theorems import routing
-from routeproof.spec.theory.logic.proof import Theorem
-from routeproof.spec.theory.logic.readings import BROKER, Clause, Term
+from routeproof.spec.theory.proof import Theorem
 from tests.campaigns import daily
 
 SAMPLED = ("AdvertisementInvariants", "StepFacts", "Roads", "QuietLemmas")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from routeproof.checker.prove.catalogue import THEOREMS
-from routeproof.checker.prove.solver.outcome import WORDS
+from routeproof.checker.prove.solve import WORDS
 from routeproof.spec.theory.invariants.theorems import ROUTING
 from tests.checker.command import TOP
 

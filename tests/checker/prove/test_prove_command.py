@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 import z3
 
-from routeproof.checker.prove import catalogue
+from routeproof.checker.prove import catalogue, solve
 from routeproof.checker.prove.catalogue import THEOREMS
-from routeproof.checker.prove.solver import solve
-from routeproof.spec.theory.logic.proof import Obligation, ShownValue, Theorem
+from routeproof.spec.theory.proof import Obligation, ShownValue, Theorem
 from tests.checker.command import Here
 
 X = z3.Int("x")

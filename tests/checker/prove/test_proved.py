@@ -25,9 +25,9 @@ def test_all_that_a_proof_comes_from_counts(texts: dict[str, str]) -> None:
             made = made.func
         assert made.__module__.replace("routeproof.", "", 1).replace(".", "/") + ".py" in texts, theorem.id
     for name in (
-        "checker/prove/solver/solve.py",
-        "checker/prove/solver/evaluate.py",
-        "checker/prove/induction.py",
+        "checker/prove/solve.py",
+        "checker/prove/ground.py",
+        "checker/prove/invariants.py",
         "checker/prove/vacuity.py",
         "checker/pruning/refinement.py",
         "checker/explore/search.py",
@@ -42,8 +42,8 @@ def test_all_that_a_proof_comes_from_counts(texts: dict[str, str]) -> None:
     ("name", "old", "new"),
     [
         ("spec/theory/relation/routing.py", "self.logic.any_of(", "self.logic.all_of("),
-        ("checker/prove/induction.py", "mbqi=False", "mbqi=True"),
-        ("checker/prove/solver/solve.py", "RLIMIT = 40_000_000", "RLIMIT = 40_000_001"),
+        ("checker/prove/invariants.py", "mbqi=False", "mbqi=True"),
+        ("checker/prove/solve.py", "RLIMIT = 40_000_000", "RLIMIT = 40_000_001"),
         ("model/instances/tiny.toml", "1", "2"),
     ],
 )

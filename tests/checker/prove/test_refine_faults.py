@@ -14,12 +14,11 @@ from attrs import evolve
 from routeproof.checker.instances import find
 from routeproof.checker.prove.refine.alternatives import other_answer, other_step
 from routeproof.checker.prove.refine.answers import objection
-from routeproof.checker.prove.refine.parts import objection_to_page, pages
 from routeproof.checker.prove.refine.sample import Explored
+from routeproof.checker.prove.refine.steps import objection_to_page, pages
 from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.protocols import world
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import ADV, BROKER, SUB, Clause, Term
+from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 

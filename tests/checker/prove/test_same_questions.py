@@ -51,8 +51,8 @@ def test_neither_what_was_declared_nor_what_was_made_before_matters() -> None:
 
 REFUTED = """
 import z3
-from routeproof.checker.prove.solver.solve import settle
-from routeproof.spec.theory.logic.proof import Obligation, ShownValue
+from routeproof.checker.prove.solve import settle
+from routeproof.spec.theory.proof import Obligation, ShownValue
 from tests.spec.theory.test_propagation import CoveredQuenches, any_scene, beside, grafted, obligations, property_2
 
 scenes = [each("active").scene() for each in (beside, grafted)]

@@ -8,19 +8,18 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.prove import code
-from routeproof.checker.prove.bounded import settle_bounded
 from routeproof.checker.prove.catalogue import THEOREMS, asked
+from routeproof.checker.prove.invariants import settle_bounded
 from routeproof.checker.prove.judge import judge, judge_by, with_their_basis
 from routeproof.checker.prove.refine import steps
 from routeproof.checker.prove.refine.sample import Sample
+from routeproof.spec.theory.formulas import BROKER, Clause, Logic, Term, Truth
 from routeproof.spec.theory.invariants.bounded import BoundedTheorem, Reached
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.proof import Theorem
-from routeproof.spec.theory.logic.readings import BROKER, Clause, Logic, Term
+from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.relation import world
-from routeproof.spec.theory.relation.trees import Tree, tree_holds
+from routeproof.spec.theory.relation.signature import Tree, tree_holds
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.command import Here
 

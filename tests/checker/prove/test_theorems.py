@@ -11,10 +11,10 @@ import pytest
 
 from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.judge import Asked, judge_by
-from routeproof.checker.prove.solver.outcome import Verdict
+from routeproof.checker.prove.solve import Verdict
 from routeproof.spec.rules import RULES
 from routeproof.spec.theory.invariants.obligations import Inductive
-from routeproof.spec.theory.logic.proof import Obligation
+from routeproof.spec.theory.proof import Obligation
 from tests.checker.prove import proved
 
 EXPECTED: dict[str, tuple[Verdict, int]] = {

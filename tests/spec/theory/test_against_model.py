@@ -24,12 +24,13 @@ from routeproof.spec.theory.filters.predicates import (
     PRESENT,
     STRING_FORMS,
     Form,
+    Values,
     exists,
     holds,
+    literal,
 )
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords, StringTheory, escaped, unescaped
-from routeproof.spec.theory.filters.values import Values, literal
-from routeproof.spec.theory.logic.formulas import all_of, formula, negation
+from routeproof.spec.theory.formulas import all_of, formula, negation
 from tests.spec.theory.draws import FEW_NUMBERS, NUMBERS, meant, predicates, texts, written
 
 NO_STRINGS = (*NUMBER_FORMS, INTEGER, *BOOLEAN_FORMS, PRESENT)

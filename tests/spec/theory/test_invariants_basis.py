@@ -10,7 +10,7 @@ from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact
 from routeproof.spec.theory.invariants.theorems import BASIS as ROUTING_BASIS
 from routeproof.spec.theory.invariants.theorems import ROUTING_THEOREMS, obligations_of
-from routeproof.spec.theory.logic.proof import Theorem
+from routeproof.spec.theory.proof import Theorem
 
 AGAIN = ("PruningCongestion", "PruningIssuedAgain")
 """They prove what others prove, after other steps."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.checker.prove.solver.solve import settle
-from routeproof.spec.theory.logic.proof import Proof, obligations
-from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause
-from routeproof.spec.theory.relation.examples import beside
-from routeproof.spec.theory.relation.quiet_states import SETTLED, Scene, any_scene, quiet_holds
+from routeproof.checker.prove.solve import settle
+from routeproof.spec.theory.formulas import BROKER, SUB, Clause
+from routeproof.spec.theory.proof import Proof, obligations
+from routeproof.spec.theory.relation.quiet_states import SETTLED, Scene, any_scene, beside, quiet_holds
 
 LINKS = (BROKER, BROKER, SUB)
 

@@ -11,20 +11,18 @@ import pytest
 import z3
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.solver.solve import settle
+from routeproof.checker.prove.solve import settle
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import world
-from routeproof.spec.pruning.theory import distance, similarity
+from routeproof.spec.pruning.theory import distance
 from routeproof.spec.pruning.theory import equation_3 as equation
-from routeproof.spec.pruning.theory.distance import HOPS, STATISTIC
+from routeproof.spec.pruning.theory.distance import HOPS, MATCHED, SAMPLE, STATISTIC, property_3, property_3_in_tables
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, all_entries
 from routeproof.spec.pruning.theory.equation_3 import equation_3
-from routeproof.spec.pruning.theory.similarity import MATCHED, SAMPLE, property_3, property_3_in_tables
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, ONE_SAMPLE, PROPERTY_3
 from routeproof.spec.pruning.theory.theorems import SIMILARITY_THEOREMS
-from routeproof.spec.theory.logic.formulas import Truth, formula, negation
-from routeproof.spec.theory.logic.proof import Build, Proof, Theorem, obligations
-from routeproof.spec.theory.logic.readings import ADV, SUB, Clause, Term
+from routeproof.spec.theory.formulas import ADV, SUB, Clause, Term, Truth, formula, negation
+from routeproof.spec.theory.proof import Build, Proof, Theorem, obligations
 from routeproof.spec.theory.propagation.grafting import property_2
 from routeproof.spec.theory.propagation.necessity import (
     EXACTLY,
@@ -38,11 +36,18 @@ from routeproof.spec.theory.propagation.necessity import (
 from routeproof.spec.theory.propagation.paths import property_1
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
-from routeproof.spec.theory.relation.examples import beside, example, grafted
-from routeproof.spec.theory.relation.quiet_states import NO_STALE_SUBSCRIPTION, QUIET, Scene, any_scene, quiet_holds
+from routeproof.spec.theory.relation.quiet_states import (
+    NO_STALE_SUBSCRIPTION,
+    QUIET,
+    Scene,
+    any_scene,
+    beside,
+    example,
+    grafted,
+    quiet_holds,
+)
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import facts_hold
-from routeproof.spec.theory.relation.trees import FINITE, TREE, of_overlay
+from routeproof.spec.theory.relation.signature import FINITE, TREE, facts_hold, of_overlay
 from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
 
 THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in (*PROPAGATION_THEOREMS, *SIMILARITY_THEOREMS)}
@@ -281,8 +286,8 @@ def test_similarity_is_not_proved_to_grow_the_other_way(monkeypatch: pytest.Monk
     def backward(q: Scene, x: Term, y: Term, s: Term, p: Term) -> Truth:
         return forward(q, y, x, s, p)
 
-    forward = similarity.on_the_way
-    monkeypatch.setattr(similarity, "on_the_way", backward)
+    forward = distance.on_the_way
+    monkeypatch.setattr(distance, "on_the_way", backward)
     assert verdicts(property_3, "none") & {"refuted", "unknown"}
     assert verdicts(property_3_in_tables, "none") & {"refuted", "unknown"}
 

@@ -10,6 +10,7 @@ from attrs import evolve
 
 from routeproof.checker.instances import find, shipped
 from routeproof.checker.prove.catalogue import THEOREMS, asked
+from routeproof.checker.prove.examine import examine
 from routeproof.checker.prove.refine.answers import Objection, altered
 from routeproof.checker.prove.refine.sample import (
     USUAL_OF_PRUNING,
@@ -19,7 +20,6 @@ from routeproof.checker.prove.refine.sample import (
     breaks_a_promise,
     in_issues,
 )
-from routeproof.checker.prove.solver.examine import examine
 from routeproof.checker.pruning.refinement import (
     AS_IT_CAME,
     IN_ORDER,
@@ -40,8 +40,7 @@ from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.protocols import world
 from routeproof.model.pruning.messages import Relieve
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
-from routeproof.spec.pruning.theory.congestion import Congested, Holds, Resumes
-from routeproof.spec.pruning.theory.relation import ELIGIBLE
+from routeproof.spec.pruning.theory.relation import ELIGIBLE, Congested, Holds, Resumes
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 DELIVERIES = "deliveries are to local subscriptions that match"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from routeproof.checker.prove.induction import find as find_counterexample
-from routeproof.checker.prove.induction import settle_inductive
-from routeproof.checker.prove.solver.solve import settle
-from routeproof.spec.pruning.theory.congestion import Congested, CongestedStep, IssuedAgain, Resumes, Resumption
+from routeproof.checker.prove.invariants import find as find_counterexample
+from routeproof.checker.prove.invariants import settle_inductive
+from routeproof.checker.prove.solve import settle
 from routeproof.spec.pruning.theory.invariants import (
     GIVEN_UP,
     INSTEAD,
@@ -21,14 +20,13 @@ from routeproof.spec.pruning.theory.invariants import (
     handling,
 )
 from routeproof.spec.pruning.theory.promises import Recording, retained_is_what_is_left
-from routeproof.spec.pruning.theory.relation import is_drawn
+from routeproof.spec.pruning.theory.relation import Congested, CongestedStep, IssuedAgain, Resumes, Resumption, is_drawn
 from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
 from routeproof.spec.rules import RULES
+from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.invariants.obligations import Induction, _names
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.invariants.theorems import ROUTING
-from routeproof.spec.theory.logic.formulas import Truth
-from routeproof.spec.theory.logic.readings import BROKER, SUB, Clause, Term
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from routeproof.spec.theory.theorems import THEOREMS

@@ -20,8 +20,7 @@ from routeproof.checker.prove.refine.sample import Explored
 from routeproof.checker.prove.refine.structure import Structure, hop, spoken, tables, word
 from routeproof.model.protocols import world
 from routeproof.spec.rules import RULES
-from routeproof.spec.theory.logic.formulas import formula
-from routeproof.spec.theory.logic.readings import (
+from routeproof.spec.theory.formulas import (
     ADV,
     BROKER,
     ITEM,
@@ -32,6 +31,7 @@ from routeproof.spec.theory.logic.readings import (
     Sort,
     Symbolic,
     declare,
+    formula,
     holding,
 )
 from routeproof.spec.theory.relation.routing import POLICIES, Handler

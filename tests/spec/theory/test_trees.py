@@ -10,11 +10,10 @@ import z3
 
 from routeproof.checker.prove.judge import judge
 from routeproof.model.overlay import Overlay
-from routeproof.spec.theory.logic.formulas import formula
-from routeproof.spec.theory.logic.readings import BROKER, Clause, Grounded, Logic, Symbolic, declare
+from routeproof.spec.theory.formulas import BROKER, Clause, Grounded, Logic, Symbolic, declare, formula
 from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
 from routeproof.spec.theory.relation import ways
-from routeproof.spec.theory.relation.trees import Tree, furthest, of_overlay, path_induction, tree_holds
+from routeproof.spec.theory.relation.signature import Tree, furthest, of_overlay, path_induction, tree_holds
 from routeproof.spec.theory.relation.ways import ways_hold
 from tests.spec.theory.small_worlds import labelled_trees, shapes_of_trees
 

@@ -1,7 +1,7 @@
-"""One question put to the model's code, case by case: is its answer the one that was proved right?
+"""Examination of the model's code, case by case: is each answer the one that was proved right?
 
-An examination that never sees both answers cannot tell the code from a constant. So both must come up, or it counts as
-vacuous.
+An examination that never sees both answers cannot tell the code from a constant. Both must come up, otherwise the
+verdict is vacuous.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attrs import frozen
 
-from routeproof.checker.prove.solver.outcome import Settled, Verdict
-from routeproof.checker.prove.solver.small import GaveUp
+from routeproof.checker.prove.small import GaveUp
+from routeproof.checker.prove.solve import Settled, Verdict
 from routeproof.model.filters import FilterError
 
 

@@ -1,11 +1,19 @@
-"""Decision of one obligation by Z3. The outcome is the same on every run: a context of its own for each question, so
-that nothing depends on earlier questions or declarations; a fixed seed; and a limit on resources, which Z3 counts,
-never on time.
+"""Verdicts, and the decision of one obligation by Z3.
 
-Z3's own counterexample is put in words (`in_words`): every relation that occurs, over as few elements as possible. This
-is for an obligation over sorts of any size that says nothing of its own to show, as a lemma or a promise of one broker.
-It shows a world, or a broker, of which no more is so than what the obligation takes for granted: all that the lemma
-names, and not all that is true of every state.
+There are five verdicts, from the best to the worst in this order:
+
+proved   for all sizes
+bounded  proved up to a stated bound
+unknown  the resource limit came first
+vacuous  proved of nothing: an assumption, or a guard, is impossible
+refuted  false, with a counterexample
+
+The outcome is the same on every run: each question gets a fresh context, so nothing depends on earlier questions or
+declarations; the seed is fixed; and the limit is on resources, which Z3 counts, never on time.
+
+If an obligation names nothing to show, Z3's own counterexample is described (`in_words`): every relation that occurs,
+over as few elements as possible. It satisfies what the obligation takes for granted and need satisfy nothing else that
+is true of every state.
 """
 
 from __future__ import annotations
@@ -15,16 +23,64 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import z3
+from attrs import Factory, field, frozen
 
-from routeproof.checker.prove.solver.ground import LETTERS
-from routeproof.checker.prove.solver.outcome import Settled, Verdict
+from routeproof.checker.prove.ground import LETTERS
 from routeproof.spec.theory.filters.strings import unescaped
+from routeproof.spec.theory.formulas import SORTS
 from routeproof.spec.theory.invariants.step import AFTER
-from routeproof.spec.theory.logic.proof import Obligation
-from routeproof.spec.theory.logic.readings import SORTS
+from routeproof.spec.theory.proof import Obligation
+
+Verdict = Literal["proved", "bounded", "unknown", "vacuous", "refuted"]
+VERDICTS: tuple[Verdict, ...] = ("proved", "bounded", "unknown", "vacuous", "refuted")
+
+WORDS: dict[Verdict, str] = {
+    "proved": "proved for all sizes",
+    "bounded": "proved up to a bound",
+    "unknown": "unknown",
+    "vacuous": "vacuous",
+    "refuted": "refuted",
+}
+
+
+@frozen
+class Settled:
+    """One obligation. `why` says what is wrong, or which limit came first; `shown` is the counterexample."""
+
+    name: str
+    verdict: Verdict
+    why: str = ""
+    shown: dict[str, str] = Factory(dict)
+    cases: int | None = None
+    """How many were tried out; None where it was not tried out but solved."""
+    seconds: float = field(default=0.0, eq=False)
+    trace: str = field(default="", eq=False, repr=False)
+    """The counterexample as a trace, where there is a world to show."""
+
+
+@frozen
+class Judged:
+    """One theorem with its obligations, in their order."""
+
+    id: str
+    verdict: Verdict
+    bound: str
+    obligations: tuple[Settled, ...]
+    why: str = ""
+    """Where it fails for a reason of its own."""
+    seconds: float = field(default=0.0, eq=False)
+    given: tuple[str, ...] = ()
+    """The theorems that it rests on and that were not judged."""
+
+    def with_verdict(self, *verdicts: Verdict) -> list[Settled]:
+        return [each for each in self.obligations if each.verdict in verdicts]
+
+
+# -- one obligation ----------------------------------------------------------------------------------------------------
+
 
 RLIMIT = 40_000_000
 """Limit for each question, in Z3's units of resource: a few seconds. Today's theorems need half of it at most."""

@@ -1,8 +1,8 @@
-"""A counterexample as a trace (docs/reference/trace-format.md): all tables, queued messages and steps.
+"""Counterexamples as traces (docs/reference/trace-format.md): all tables, queued messages and steps.
 
-A run that begins where nothing has happened yet is written as a trace of a real broker would be, so
-`routeproof validate` can judge it. Any other run begins at a moment that need not be reachable, and a note says so.
-Filters are sets of event numbers, chosen so that they cover, overlap and match as they do in the world that was found.
+A run from the beginning is written as the trace of a real broker would be, so `routeproof validate` can judge it. Any
+other run begins at a moment that need not be reachable, and a note in the trace says so. Filters are sets of event
+numbers, chosen so that they cover, overlap and match as they do in the world that was found.
 
 `write_traces` writes a trace for each obligation that is refuted by a world.
 """
@@ -15,13 +15,12 @@ from pathlib import Path
 
 from attrs import define
 
-from routeproof.checker.prove.counterexample.run import FoundRun, Seen
-from routeproof.checker.prove.counterexample.text import ghosts, listed, queued, said_of
-from routeproof.checker.prove.solver.ground import Element
-from routeproof.checker.prove.solver.outcome import Judged
+from routeproof.checker.prove.counterexample import FoundRun, Seen, ghosts, listed, queued, said_of
+from routeproof.checker.prove.ground import Element
+from routeproof.checker.prove.solve import Judged
 from routeproof.checker.system.files import note_unwritten
 from routeproof.spec.pruning.theory.relation import PruningRelation
-from routeproof.spec.theory.logic.readings import ADV, PUB, SUB
+from routeproof.spec.theory.formulas import ADV, PUB, SUB
 from routeproof.traces import event_row, header_row, save, to_text
 
 KIND = {"adv": "advertise", "unadv": "unadvertise", "sub": "subscribe", "unsub": "unsubscribe", "pub": "publish"}

@@ -1,19 +1,19 @@
 """Theorems, their obligations, and proofs in steps.
 
 A theorem is a sentence with its hypotheses and the obligations that prove it. An obligation that is proved from
-contradictory assumptions says nothing. So each names its guards: formulas that must be satisfiable together with what
-is given, or the theorem fails.
+contradictory assumptions says nothing. Therefore each names its guards: formulas that must be satisfiable together with
+the assumptions, otherwise the theorem fails.
 
 A proof in steps has lemmas that rest on hypotheses and on the lemmas before them, each an obligation of its own. Z3
-finds a proof of one step in milliseconds where it would wander for ever in all of them together. So a step names what
-it rests on, of everything or of certain elements, and what was neither taken for granted nor proved is refused.
+proves one step in milliseconds where it finds no proof from all lemmas together. A step names what it rests on; a
+premise that was neither assumed nor proved is refused.
 
-Each premise names its source: a hypothesis of the theorem, or the theorem that proves it. So what a theorem takes for
-granted and what it rests on follow from what its obligations are given, and the judge refuses a premise of another
-source (`Theorem.unnamed`).
+Each premise names its source: a hypothesis of the theorem, or the theorem that proves it. What a theorem assumes and
+what it rests on follow from what its obligations are given, and the judge refuses a premise of another source
+(`Theorem.unnamed`).
 
-The text of a proof is a function of a scene. Read over symbols it is proved; read over an example (`examples`) it is
-tried out, which is how a step shows that what it assumes can be so.
+The text of a proof is a function of a scene. Read over symbols it is proved; read over an example (`quiet_states`) it
+is tried out, which shows that the assumptions of a step can be met.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from typing import Any, TypeAlias, TypeVar
 import z3
 from attrs import Factory, field, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth, all_of, formula, implication
-from routeproof.spec.theory.logic.readings import Clause, Logic, Sort, Symbolic, Term
+from routeproof.spec.theory.formulas import Clause, Logic, Sort, Symbolic, Term, Truth, all_of, formula, implication
 
 
 @frozen

@@ -1,20 +1,24 @@
-"""The reading of a relation over finitely many elements that are not known otherwise: nothing but truth values is left.
+"""Relations and formulas over finitely many elements: nothing but truth values is left.
 
-Over so many brokers, subscriptions and messages every question has an answer: what cannot be proved for all sizes is
-looked for here, in small worlds. `Symbolic` leaves quantifiers to Z3, which may give up; here they are spelled out, a
-relation is a truth value for each row, and an element that is not known is a truth value for each that it may be.
+Over a fixed number of brokers, subscriptions and messages every question has an answer, so a sentence that cannot be
+proved for all sizes is tried here, in small worlds. `Symbolic` leaves quantifiers to Z3, which may give up; `Spelled`
+expands them, a relation is a truth value for each row, and an unknown element is a truth value for each known one.
+
+`read` evaluates a formula about all sizes in a small world, word for word. If everything in the world is known, the
+answer is True or False; otherwise it is a formula over the world's truth values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
+from typing import Any, Protocol, TypeAlias
 
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory.logic.formulas import Truth, all_of, any_of
-from routeproof.spec.theory.logic.readings import Function, Relation, Sort, Symbolic, Term
+from routeproof.spec.theory.formulas import Function, Logic, Relation, Sort, Symbolic, Term, Truth, all_of, any_of
 
 LETTERS = {"Broker": "b", "Sub": "s", "Adv": "a", "Pub": "p", "Item": "m"}
 
@@ -146,3 +150,70 @@ def _rows(terms: Sequence[Term]) -> Iterator[tuple[tuple[Element, ...], list[Tru
     """The rows that these terms may be, and where they are."""
     for choice in product(*(possible(term).items() for term in terms)):
         yield tuple(each for each, _ in choice), [truth for _, truth in choice]
+
+
+# -- evaluation of formulas --------------------------------------------------------------------------------------------
+
+Bound: TypeAlias = tuple[Term, ...]
+Said: TypeAlias = Callable[["Interpretation", Bound], Any]
+"""A truth or a term, in a world, of the elements that the quantifiers around it are about."""
+
+
+class Interpretation(Protocol):
+    """Interpretation of the symbols of a formula."""
+
+    @property
+    def logic(self) -> Logic: ...
+
+    def meaning(self, symbol: str) -> Callable[..., Any]:
+        """Meaning of a relation or a function; a constant is a function without arguments."""
+
+
+_READ: dict[tuple[int, int], tuple[z3.ExprRef, Said]] = {}
+"""By context and number of a formula, which is kept as well: as long as it is there, no other has that number."""
+
+
+def read(formula: z3.BoolRef, world: Interpretation) -> Truth:
+    key = formula.ctx.ref().value, formula.get_id()
+    if key not in _READ:
+        _READ[key] = (formula, _said(formula))
+    truth: Truth = _READ[key][1](world, ())
+    return truth
+
+
+def _said(e: z3.ExprRef) -> Said:
+    if z3.is_var(e):
+        back = -1 - z3.get_var_index(e)  # the innermost is 0
+        return lambda world, bound: bound[back]
+    if z3.is_quantifier(e):
+        return _quantified(e)
+    kind, parts = e.decl().kind(), [_said(part) for part in e.children()]
+    match kind:
+        case z3.Z3_OP_TRUE | z3.Z3_OP_FALSE:
+            answer = kind == z3.Z3_OP_TRUE
+            return lambda world, bound: answer
+        case z3.Z3_OP_AND:
+            return lambda world, bound: world.logic.all_of(*(partial(part, world, bound) for part in parts))
+        case z3.Z3_OP_OR:
+            return lambda world, bound: world.logic.any_of(*(partial(part, world, bound) for part in parts))
+        case z3.Z3_OP_NOT:
+            return lambda world, bound: world.logic.no(parts[0](world, bound))
+        case z3.Z3_OP_EQ:
+            one, other = parts
+            if z3.is_bool(e.arg(0)):
+                return lambda world, bound: world.logic.iff(one(world, bound), other(world, bound))
+            return lambda world, bound: world.logic.equal(one(world, bound), other(world, bound))
+        case z3.Z3_OP_UNINTERPRETED:
+            name = e.decl().name()
+            return lambda world, bound: world.meaning(name)(*(part(world, bound) for part in parts))
+    raise ValueError(f"this is not to be read in a small world: {e.decl().name()}")
+
+
+def _quantified(e: z3.QuantifierRef) -> Said:
+    sorts, body, every = [e.var_sort(place).name() for place in range(e.num_vars())], _said(e.body()), e.is_forall()
+
+    def said(world: Interpretation, bound: Bound) -> Truth:
+        of = world.logic.every if every else world.logic.some
+        return of(sorts, lambda *terms: body(world, (*bound, *terms)))
+
+    return said

@@ -1,17 +1,22 @@
-"""One text, two readings: a relation is written once, read as formulas by Z3 and as plain truth over finite sets.
+"""Formulas: one text, read as formulas by Z3 and as plain truth over finite sets.
 
-The text is Python that says what it means through a `Logic`. `Symbolic` reads it over sorts of any size: quantifiers
-stay, and a relation is a symbol. `Grounded` reads it over listed elements: quantifiers are spelled out, and a relation
-is a set of tuples, or partly unknown: then what is left open is a formula over its atoms. What is known is folded on
-the way, as in `formulas`, so that over sets alone every answer is True or False and Z3 is never asked.
+Each connective folds what is known already. A condition over symbolic constants is therefore a formula to prove, and
+the very same code over concrete constants is True or False.
 
-Finiteness, which the first order cannot say, is a schema (`topmost`): used of one property and one order at a time.
+A relation is Python that is written through a `Logic`. `Symbolic` reads it over sorts of any size: quantifiers stay,
+and a relation is a symbol. `Grounded` reads it over listed elements: quantifiers are expanded, and a relation is a set
+of tuples, or partly unknown: then what is left open is a formula over its atoms. Over sets alone every answer is True
+or False and Z3 is never asked.
+
+Finiteness, which first-order logic cannot express, is a schema (`topmost`): used of one property and one order at a
+time.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,7 +24,49 @@ import attrs
 import z3
 from attrs import field, frozen
 
-from routeproof.spec.theory.logic.formulas import Truth, all_of, any_of, negation, same
+Truth: TypeAlias = bool | z3.BoolRef
+Amount: TypeAlias = int | Fraction | z3.ArithRef
+
+
+def all_of(*parts: Truth) -> Truth:
+    open_ = [part for part in parts if not isinstance(part, bool)]
+    if any(part is False for part in parts):
+        return False
+    return z3.And(*open_) if len(open_) > 1 else open_[0] if open_ else True
+
+
+def any_of(*parts: Truth) -> Truth:
+    open_ = [part for part in parts if not isinstance(part, bool)]
+    if any(part is True for part in parts):
+        return True
+    return z3.Or(*open_) if len(open_) > 1 else open_[0] if open_ else False
+
+
+def negation(part: Truth) -> Truth:
+    return not part if isinstance(part, bool) else z3.Not(part)
+
+
+def implication(condition: Truth, then: Truth) -> Truth:
+    return any_of(negation(condition), then)
+
+
+def same(one: Truth, other: Truth) -> Truth:
+    """Both or neither."""
+    if isinstance(one, bool):
+        return other if one else negation(other)
+    return (one if other else negation(one)) if isinstance(other, bool) else one == other
+
+
+def whole(number: Amount) -> Truth:
+    return z3.IsInt(number) if isinstance(number, z3.ArithRef) else Fraction(number).denominator == 1
+
+
+def formula(part: Truth) -> z3.BoolRef:
+    return z3.BoolVal(part) if isinstance(part, bool) else part
+
+
+# -- readings ----------------------------------------------------------------------------------------------------------
+
 
 Sort: TypeAlias = str
 BROKER: Sort = "Broker"

@@ -1,9 +1,9 @@
 """Small worlds, in which questions about invariants have answers: is there such a moment, or such a run?
 
-All worlds of one size on one tree are looked at at once: every way in which so many filters cover each other, every
-place of a message. `Spelled` leaves no quantifier, so that there is always an answer. Trees are one of each shape
-(`shapes`), elements are listed in the order of ids, messages in the order of sending: any other world is one of these
-by other names.
+All worlds of one size on one tree are one question: every way in which the filters cover each other, every place of a
+message. `Spelled` leaves no quantifier, so there is always an answer. There is one tree of each shape (`shapes`),
+elements are listed in the order of ids and messages in the order of sending: any other world of the size is one of
+these under other names.
 """
 
 from __future__ import annotations
@@ -16,15 +16,10 @@ import attrs
 import z3
 from attrs import field, frozen
 
-from routeproof.checker.prove.solver.ground import Spelled
-from routeproof.checker.prove.solver.solve import SEED
+from routeproof.checker.prove.ground import Spelled
+from routeproof.checker.prove.solve import SEED
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.theory.invariants.book import Conjunct, Lemma
-from routeproof.spec.theory.invariants.bounded import Size
-from routeproof.spec.theory.invariants.obligations import Induction
-from routeproof.spec.theory.invariants.step import AFTER, EVENTS, Stage, StepEvent, declared
-from routeproof.spec.theory.logic.formulas import Truth, any_of, formula
-from routeproof.spec.theory.logic.readings import (
+from routeproof.spec.theory.formulas import (
     ADV,
     BROKER,
     ITEM,
@@ -36,9 +31,15 @@ from routeproof.spec.theory.logic.readings import (
     Relation,
     Sort,
     Term,
+    Truth,
+    any_of,
+    formula,
 )
-from routeproof.spec.theory.relation.signature import Facts, Sends, facts_hold
-from routeproof.spec.theory.relation.trees import Tree, of_overlay, tree_holds
+from routeproof.spec.theory.invariants.book import Conjunct, Lemma
+from routeproof.spec.theory.invariants.bounded import Size
+from routeproof.spec.theory.invariants.obligations import Induction
+from routeproof.spec.theory.invariants.step import AFTER, EVENTS, Stage, StepEvent, declared
+from routeproof.spec.theory.relation.signature import Facts, Sends, Tree, facts_hold, of_overlay, tree_holds
 
 SIZES = (
     Size(2, 1, 1, 1, 1),
