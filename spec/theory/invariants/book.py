@@ -1,7 +1,8 @@
 """Invariants of the routing core: their form, and the moment of the world that they speak about.
 
-An invariant is a conjunct with a name: a sentence about every reachable moment. `tables` and `publications` hold them. Each invariant is written once and read twice (`formulas`): Z3 proves it for all sizes, and it
-is evaluated on the model's own runs.
+An invariant is a conjunct with a name: a sentence about every reachable moment. `tables` and `publications` hold them.
+Each invariant is written once and read twice (`formulas`): Z3 proves it for all sizes, and it is evaluated on the
+model's own runs.
 
 `needs` of a conjunct names the conjuncts that Z3 is given of the moment before a step, and `then` the lemmas that it is
 given of the moment after. Z3 is given less than is true, so that a proof is short and says what it rests on.
