@@ -2,7 +2,9 @@
 
 `Group` holds the properties that read the same parts of a state at the same places, and `Place` one of these places.
 The explorer asks by columns of numbers (`explore/judge.py`), everything else by plain states: `answers` puts properties
-to one state, `Changes` to the states of a run, each where something that it reads has changed.
+to one state, `Changes` to the states of a run, each where something that it reads has changed. `violations` and
+`exercised` judge one state; `Monitor` judges a run state after state, with `Drains`, which speaks of runs, and with the
+properties that compare runs.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
+from routeproof.checker.wings import wing_of
 from routeproof.model.history import CONTROL, RESERVED, Reading
 from routeproof.model.overlay import Link, Node
 from routeproof.model.protocol import ProtocolError
@@ -28,6 +31,9 @@ ALLOWED = {
     "channel": ("queue", "flight"),
 }
 """The parts that properties over each place may read in addition to ghosts."""
+
+Violation = tuple[Property, str]
+"""A property that must always hold, and why it does not."""
 
 
 @frozen
@@ -148,3 +154,59 @@ class Changes:
                     ask = group.asked(self.world, place, values)
                     for p in group.properties:
                         yield p, ask(p)
+
+
+def violations(world: World, state: State, properties: Sequence[Property]) -> list[Violation]:
+    """Violations in this state, in the order of `properties`; each of them once."""
+    return _violations(world, state, properties, groups(world, properties))
+
+
+def exercised(world: World, state: State, properties: Iterable[Property]) -> list[Property]:
+    """Properties that this state puts to the test; a `sometimes` among them has been reached."""
+    found = answers(world, groups(world, properties), state, world.in_flight(state))
+    return list({p.id: p for p, answer in found if answer is not None}.values())
+
+
+def _violations(world: World, state: State, properties: Sequence[Property], among: Sequence[Group]) -> list[Violation]:
+    wrong: dict[str, str] = {}
+    for p, answer in answers(world, among, state, world.in_flight(state)):
+        if p.kind == "always" and answer:
+            wrong.setdefault(p.id, answer)
+    return [(p, wrong[p.id]) for p in properties if p.id in wrong]
+
+
+class Monitor:
+    """Judges one run: `look` at its states one after another, the initial one first.
+
+    A run shows that the world does not drain when it comes back to a state where it has been, since it can then go
+    round for ever, and when it ends with a message left in a queue.
+    """
+
+    def __init__(self, world: World, properties: Sequence[Property]) -> None:
+        self.world = world
+        self.properties = tuple(properties)
+        self.steps = -1
+        self._groups = groups(world, self.properties)
+        self._drains = next((p for p in properties if p.over == "graph"), None)
+        self._first_seen: dict[State, int] = {}
+        self._settled = next((p for p in properties if p.over == "settled"), None)
+        made = wing_of(world).settled if self._settled is not None else None
+        self._judge = None if made is None else made(world)
+
+    def look(self, state: State) -> list[Violation]:
+        """Violations in this state, given where this run has been."""
+        self.steps += 1
+        before = self._first_seen.setdefault(state, self.steps)
+        wrong = _violations(self.world, state, self.properties, self._groups)
+        if self._drains is not None and (why := self._does_not_drain(state, before)):
+            wrong.append((self._drains, why))
+        if self._settled is not None and self._judge is not None and (why := self._judge.look(state)):
+            wrong.append((self._settled, why))
+        return wrong
+
+    def _does_not_drain(self, state: State, before: int) -> str:
+        if before < self.steps:
+            return f"the state after step {before} is reached again after step {self.steps}: this run never ends"
+        if any(state.queues) and next(self.world.steps(state), None) is None:
+            return "nothing can happen, but a queue is not empty"
+        return ""

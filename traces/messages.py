@@ -16,9 +16,8 @@ from typing import Annotated, TypeAlias
 from attrs import frozen
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from routeproof.model.codec import to_row
 from routeproof.model.filters import Attributes, Dialect, Event, EventSet, Filter, FilterError, dialect
-from routeproof.model.messages import CORE, Message
+from routeproof.model.messages import CORE, Message, to_row
 from routeproof.traces.fields import (
     Name,
     OptionalName,

@@ -3,19 +3,31 @@
 An instance may declare properties that must fail in it (`must_fail`: what a fault breaks) and a `sometimes` or a rule
 that must be reached (`must_reach`). `conclude` makes a `Run` of all results: a status for every property, what failed,
 what deserves a warning, and the exit code. Reports only write it down.
+`unshown` asks of the claims of papers that fail whether the counterexamples that ship still show it, and whether the
+repairs mend them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
 from attrs import Factory, frozen
 
 from routeproof.checker.check.jobs import Job, Options
+from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.explore import explore
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result
+from routeproof.model.instance_file import parse_instance, to_table
+from routeproof.model.protocols import world as world_of
+from routeproof.model.world import World
+from routeproof.spec.claim import Repair
+from routeproof.spec.claims import CLAIMS, Claim
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES, rules_that_fire
 
@@ -33,6 +45,8 @@ missed     the same, where the instance declares that it is reached: a failure
 """
 
 BAD: tuple[Status, ...] = ("fails", "spared", "missed")
+
+CORPUS = files("routeproof.traces").joinpath("corpus")
 
 
 @frozen
@@ -219,3 +233,44 @@ def _never_fired(outcomes: Sequence[Outcome]) -> list[str]:
     protocols = {o.result.protocol for o in outcomes if o.result}
     fired = {id for o in outcomes if o.result for id, times in o.result.rules.items() if times}
     return [id for protocol in sorted(protocols) for id in rules_that_fire(protocol) if id not in fired]
+
+
+def unshown(corpus: Traversable = CORPUS) -> list[Failure]:
+    """Returns a failure for each claim whose counterexample no longer shows it, or whose repair does not mend it."""
+    broken = ((claim, _why(claim, corpus.joinpath(claim.trace))) for claim in CLAIMS.values() if claim.trace)
+    return [Failure(claim.id, f"{claim.trace}: {why}") for claim, why in broken if why]
+
+
+def _why(claim: Claim, trace: Traversable) -> str:
+    if not trace.is_file():
+        return "is not there"
+    try:
+        with as_file(trace) as path:
+            replayed = replay_file(path)
+    except UsageError as error:
+        return str(error)
+    if replayed.counterexample.property != PROPERTIES[claim.property]:
+        return f"is a counterexample to something else than {claim.property}"
+    if replayed.difference is not None:
+        return f"is no counterexample any more: {replayed.difference}"
+    mended = repaired(claim, replayed.counterexample.world)
+    return f"is not mended by its repair: {mended.property} fails" if mended and mended.failed else ""
+
+
+def repaired(claim: Claim, broken: World) -> Finding | None:
+    """Result for the counterexample's own clients under the claim's repair; None if it has no repair."""
+    repair = claim.repair
+    if repair is None or not (repair.holds or repair.readings or repair.policy):
+        return None
+    asked = PROPERTIES[CLAIMS[repair.holds].property if repair.holds else claim.property]
+    return explore(variant(broken, repair), properties=[asked]).findings[asked.id]
+
+
+def variant(broken: World, repair: Repair) -> World:
+    """World with the same clients, under what the repair changes."""
+    policy = repair.policy or broken.policy
+    table = {**to_table(broken.instance), "policy": policy}
+    if repair.readings:  # the section that has the protocol's name
+        protocol, given = broken.instance.protocol, table.get(broken.instance.protocol, {})
+        table[protocol] = {**(given if isinstance(given, dict) else {}), **repair.readings}
+    return world_of(parse_instance(table, "repaired"), policy)

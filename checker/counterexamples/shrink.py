@@ -23,7 +23,7 @@ from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.counterexamples.smaller import Cut, smaller
 from routeproof.checker.explore import explore
-from routeproof.checker.monitor import Monitor, exercised
+from routeproof.checker.scopes import Monitor, exercised
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
 from routeproof.checker.system.terminal import count

@@ -1,36 +1,34 @@
 """The explorer: every reachable state of an instance, breadth first, exactly.
 
-    >>> from routeproof.checker.system.terminal import count
-from routeproof.checker.explore import explore
+    >>> from routeproof.checker.explore import explore
     >>> from routeproof.checker.instances import find
     >>> from routeproof.model.protocols import world
     >>> explore(world(find("tiny"), "active")).states
     149
 
-Reading order: `questions` (components and memoised answers), `columns` and `keyindex` (a state as one 64-bit key),
+Reading order: `interned` and `questions` (components and memoised answers), `columns` (a state as one 64-bit key),
 `expand` (a chunk of states to its successors), `judge` (properties on columns), `graph` (runs and cycles), `search`
 (the loop), and the reductions `symmetry` and `partial_order`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve
 
 from routeproof.checker.explore.checkpoint import load, save
 from routeproof.checker.explore.partial_order import PartialOrderSearch
-from routeproof.checker.explore.runs import concrete_run
 from routeproof.checker.explore.search import Cut, Progress, Search
 from routeproof.checker.explore.symmetry import SymmetricSearch
-from routeproof.checker.monitor import violations
+from routeproof.checker.scopes import violations
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.memory import most
 from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result, Verdict
-from routeproof.model.world import World
+from routeproof.model.world import State, Step, World
 from routeproof.spec.properties import Property, properties_for
 
 __all__ = ["REDUCTIONS", "Progress", "explore"]
@@ -160,3 +158,25 @@ def _drains(search: Search, p: Property, cycle: list[int] | None, *, is_open: bo
         why = f"the last {back} began: this run never ends"
         return Finding(p.id, p.kind, "fails", search.terminals, run, why)
     return Finding(p.id, p.kind, "holds" if search.complete and not is_open else "unknown", search.terminals)
+
+
+def concrete_run(search: Search, path: Sequence[int]) -> tuple[tuple[str, ...], State]:
+    """Labels of a run through these states, and its last state; under a symmetry, of one they stand for."""
+    world, labels = search.world, []
+    state = world.initial()
+    for target in path[1:]:
+        step = next(s for s in _steps(search, state) if search.is_stored_as(s.state, target))
+        labels.append(step.action.label)
+        state = step.state
+    return tuple(labels), state
+
+
+def _steps(search: Search, state: State) -> Iterator[Step]:
+    """The steps of a state; the search may stop before each."""
+    steps = search.world.steps(state)
+    while True:
+        search.pause()
+        step = next(steps, None)
+        if step is None:
+            return
+        yield step

@@ -21,9 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns
+from routeproof.checker.explore.columns import Columns, KeyIndex
 from routeproof.checker.explore.interned import Interned
-from routeproof.checker.explore.keyindex import KeyIndex
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.instance_file import to_table

@@ -12,9 +12,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns
+from routeproof.checker.explore.columns import Columns, Ints, Keys
 from routeproof.checker.explore.interned import IMPOSSIBLE
-from routeproof.checker.explore.keyindex import Ints, Keys
 from routeproof.checker.explore.questions import FAULT_BIT, Questions
 from routeproof.model.world import Action
 

@@ -13,7 +13,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.keyindex import Ints
+from routeproof.checker.explore.columns import Ints
 
 
 class Grown:

@@ -14,8 +14,8 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
+from routeproof.checker.explore.columns import Ints, KeyIndex
 from routeproof.checker.explore.interned import Answers, Interned, Parts, Sets
-from routeproof.checker.explore.keyindex import Ints, KeyIndex
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.scopes import Group, Place, groups
 from routeproof.model.history import CONTROL, Reading

@@ -29,9 +29,9 @@ from functools import cache
 
 import numpy as np
 
+from routeproof.checker.explore.columns import Ints
 from routeproof.checker.explore.expand import Mask
 from routeproof.checker.explore.interned import IMPOSSIBLE, Column
-from routeproof.checker.explore.keyindex import Ints
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.history import CONTROL

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.ghosts import GhostColumn
-from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN, Answers, Column, Interned, Parts, Sets
+from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN, Answers, Column, GhostColumn, Interned, Parts, Sets
 from routeproof.model.history import CONTROL, Event, History
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome

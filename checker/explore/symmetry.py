@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from attrs import evolve, frozen
 
+from routeproof.checker.explore.columns import Ints, Keys
 from routeproof.checker.explore.interned import Answers
-from routeproof.checker.explore.keyindex import Ints, Keys
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.fields import rename

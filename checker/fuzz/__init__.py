@@ -1,12 +1,11 @@
 """The fuzzer: long runs of large instances, drawn at random, judged at every step, and shrunk when something is wrong.
 
-    >>> from routeproof.checker.system.terminal import count
-from routeproof.checker.fuzz import fuzz
+    >>> from routeproof.checker.fuzz import fuzz
     >>> fuzz(None, policy="active", mutant=None, seed=0).findings["NoLostDelivery"].verdict
     'holds'
 
-Reading order: `algebras` and `strategies` (what is drawn), `walk` (a run, judged), `machine` (what
-Hypothesis may do in it), `campaign` (Hypothesis at work), `known` (old counterexamples first), `profiles` (how much).
+Reading order: `strategies` (what is drawn), `walk` (a run, judged), `machine` (what Hypothesis may do in it),
+`campaign` (old counterexamples, then Hypothesis at work).
 What a verdict of the fuzzer means is decided in `docs/decisions/0005-fuzz-verdict.md`.
 """
 
@@ -23,11 +22,10 @@ from hypothesis import strategies as st
 
 from routeproof.checker.counterexamples.record import write_counterexample
 from routeproof.checker.counterexamples.shrink import shrink
-from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign
-from routeproof.checker.fuzz.known import Regression, Scope, regression
+from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign, Regression, Scope, regression
 from routeproof.checker.fuzz.machine import FaultyMachine, Machine
 from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
-from routeproof.checker.fuzz.trim import trimmed
+from routeproof.checker.fuzz.walk import trimmed
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.terminal import count
 from routeproof.checker.verdict import Finding, Result

@@ -1,4 +1,4 @@
-"""One campaign: examples drawn by Hypothesis until one violates a property, which Hypothesis then makes small.
+"""Campaigns: old counterexamples, then examples drawn by Hypothesis until one violates a property and is made small.
 
 `Campaign.run` is all. What it finds and what it has seen are left in its attributes. A profile says how much is drawn:
 `fast` for every change, `long` for campaigns. Hypothesis is cut off from the process that it runs in: a seed means the
@@ -6,14 +6,20 @@ same everywhere, and nothing is written.
 
 Hypothesis seasons what it draws with constants from the source of whatever modules are loaded, and keeps notes on them
 in `.hypothesis`. So one seed would draw one thing in a test of its own and another in the middle of a suite.
+
+Traces are the fuzzer's memory, in place of a database that only one version of one library could read: the shipped
+corpus, and whatever earlier campaigns wrote. `regression` plays them again before anything new is drawn, and returns
+the first of them that still ends in a violation.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib.resources import as_file, files
 from math import inf
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attrs import Factory, define, frozen
@@ -23,11 +29,14 @@ from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import run_state_machine_as_test
 
+from routeproof.checker.counterexamples.replay import Replay, is_counterexample, replay_file
 from routeproof.checker.fuzz.machine import Machine
 from routeproof.checker.fuzz.strategies import Sizes
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
+from routeproof.model.instance import Instance
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
+from routeproof.traces import Header, TraceError, open_trace
 
 
 @contextmanager
@@ -176,3 +185,70 @@ class Campaign:
             # Hypothesis calls examples slow or large that are ordinary here: a run of hundreds of steps is the point.
             suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example),
         )
+
+
+@frozen
+class Regression:
+    """A trace that still shows what it was kept for, or something else that is wrong."""
+
+    path: Path
+    violation: Violation
+
+
+@frozen
+class Scope:
+    """Scope of a question: traces of anything else are left alone. `instance` None: any instance without faults."""
+
+    instance: Instance | None
+    protocol: str
+    policies: Sequence[str]
+    mutant: str | None
+    properties: Sequence[Property] | None
+    declared: frozenset[str]
+
+    def admits(self, header: Header) -> bool:
+        """By the header alone, before a run is played."""
+        return (
+            is_counterexample(header)
+            and header.protocol == self.protocol
+            and header.policy in self.policies
+            and header.more.get("mutant") == self.mutant
+        )
+
+    def admits_instance(self, instance: Instance) -> bool:
+        if self.instance is None:
+            return not instance.faults.any  # where links and brokers fail, violations are no news
+        return instance.name in (self.instance.name, f"{self.instance.name}-shrunk")
+
+
+def regression(scope: Scope, directory: Path | None) -> Regression | None:
+    with ExitStack() as stack:
+        corpus = files("routeproof.traces").joinpath("corpus")
+        paths = [stack.enter_context(as_file(entry)) for entry in corpus.iterdir()] if corpus.is_dir() else []
+        paths += list(directory.iterdir()) if directory is not None and directory.is_dir() else []
+        for path in sorted(paths):
+            if path.suffix == ".jsonl" and _is_admitted(scope, path):
+                replayed = replay_file(path)
+                if scope.admits_instance(replayed.counterexample.world.instance):
+                    for violation in _violations(scope, replayed):
+                        return Regression(path, violation)
+    return None
+
+
+def _is_admitted(scope: Scope, path: Path) -> bool:
+    """Traces of brokers may lie there too, and files that are none."""
+    try:
+        with open_trace(path) as (header, _):
+            return scope.admits(header)
+    except TraceError:
+        return False
+
+
+def _violations(scope: Scope, replayed: Replay) -> Iterator[Violation]:
+    """First violations. A run that cannot be played to its end any more is judged as far as it goes."""
+    world, run = replayed.counterexample.world, replayed.counterexample.run
+    judged = properties_for(world.definition.name, world.policy) if scope.properties is None else scope.properties
+    for length, wrong in enumerate(replayed.violations):
+        for p, why in wrong:
+            if p in judged and p.id not in scope.declared and p.id not in world.instance.must_fail:
+                yield Violation(world, p, why, run[:length])

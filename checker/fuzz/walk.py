@@ -1,7 +1,9 @@
-"""One run of a world, judged at every step.
+"""A run of a world, judged at every step.
 
 `Walk` is a world in some state, with what got it there. It knows what can happen next, and takes it; a violation is
-reported and, where it is the one looked for, ends the run with `Violated`.
+reported and, where it is the one looked for, ends the run with `Violated`. `trimmed` leaves out of a run what it does
+not need: Hypothesis makes examples small, not runs. Where the instance was drawn as well,
+`checker.counterexamples.shrink` does far more than this.
 """
 
 from __future__ import annotations
@@ -158,3 +160,34 @@ class Walk:
         if self.report(Violation(self.world, broken, why, tuple(self.taken))):
             self.over = True
             raise Violated(broken.id)
+
+
+def trimmed(violation: Violation) -> Violation:
+    """Returns the violation with a run of which no step can be left out."""
+    while True:
+        before = len(violation.run)
+        for at in reversed(range(before)):
+            run = violation.run
+            violation = _replayed(violation, run[:at] + run[at + 1 :]) if at < len(run) else violation
+        if len(violation.run) == before:
+            return violation
+
+
+def _replayed(violation: Violation, run: Sequence[str]) -> Violation:
+    """Plays as much of this run as it can, up to the violation; returns the old one if the new run is not shorter."""
+    found: list[Violation] = []
+
+    def note(violation: Violation) -> bool:
+        found.append(violation)
+        return True
+
+    walk = Walk(violation.world, [violation.property], Tally(), note)
+    try:
+        for label in run:
+            action = walk.world.action_named[label]
+            if walk.world.enabled(walk.state, action):
+                walk.take(action)
+        walk.conclude()
+    except Violated:
+        return found[0]
+    return violation

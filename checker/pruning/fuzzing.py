@@ -9,9 +9,8 @@ from typing import Any
 from attrs import evolve
 from hypothesis.stateful import rule
 
-from routeproof.checker.fuzz.algebras import Draw, pick
 from routeproof.checker.fuzz.machine import NUMBER, Machine
-from routeproof.checker.fuzz.strategies import Fuzzing
+from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import Advertise, Publish, Subscribe, Unsubscribe
 from routeproof.model.overlay import Node

@@ -15,7 +15,6 @@ from typing import Any
 from attrs import Factory, frozen
 
 from routeproof.impl.tcp.frames import Body, Refusal
-from routeproof.model.codec import Row, from_row, to_row
 from routeproof.model.fields import Entity
 from routeproof.model.filters import Dialect, Filter, FilterError
 from routeproof.model.filters.interface import shown
@@ -27,10 +26,13 @@ from routeproof.model.messages import (
     Message,
     Publication,
     Publish,
+    Row,
     Subscribe,
     Subscription,
     Unadvertise,
     Unsubscribe,
+    from_row,
+    to_row,
 )
 from routeproof.model.overlay import LOCAL, Node
 

@@ -22,13 +22,12 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from routeproof.model.filters import number_set, string_set
+from routeproof.model.filters import string_set, value_set
 from routeproof.model.filters.event_set import EVENTS
 from routeproof.model.filters.interface import Attributes, Dialect, FilterError, Number, Value, named, shown
-from routeproof.model.filters.number_set import WHOLE_NUMBERS, NumberSet
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter, read_attributes, read_predicates
 from routeproof.model.filters.string_set import StringSet
-from routeproof.model.filters.value_set import ANYTHING, PRESENT, ValueSet
+from routeproof.model.filters.value_set import ANYTHING, PRESENT, WHOLE_NUMBERS, NumberSet, ValueSet
 
 Meaning: TypeAlias = Callable[[str, Value | None], ValueSet]
 """The values that an operator with a constant (or without: None) lets through; `FilterError` where there is none."""
@@ -111,12 +110,12 @@ def _once(conditions: list[Condition]) -> list[Predicate]:
 
 # Each set holds values of one type and never "missing": this is FLT-3 and FLT-4, for != as for the others.
 ON_NUMBERS: Mapping[str, Callable[[Number], NumberSet]] = {  # FLT-8
-    "=": number_set.only,
-    "!=": number_set.all_but,
-    "<": lambda number: number_set.below(number, inclusive=False),
-    "<=": lambda number: number_set.below(number, inclusive=True),
-    ">": lambda number: number_set.above(number, inclusive=False),
-    ">=": lambda number: number_set.above(number, inclusive=True),
+    "=": value_set.only,
+    "!=": value_set.all_but,
+    "<": lambda number: value_set.below(number, inclusive=False),
+    "<=": lambda number: value_set.below(number, inclusive=True),
+    ">": lambda number: value_set.above(number, inclusive=False),
+    ">=": lambda number: value_set.above(number, inclusive=True),
 }
 ON_STRINGS: Mapping[str, Callable[[str], StringSet | None]] = {  # FLT-9, FLT-10
     "=": string_set.only,

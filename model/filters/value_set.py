@@ -2,19 +2,133 @@
 
 This is all a dialect has to produce. The four have nothing in common, so a set of values is included in another, or
 shares a value with it, kind by kind.
+
+Every conjunction of comparisons with constants is an interval of the real line or of the whole numbers, with holes.
+`NumberSet` is its one normal form: bounds are as tight as they go and holes lie strictly inside, so that equal sets are
+equal values. A `NumberSet` is never empty; where a set may be, the type is `NumberSet | None`.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Protocol, Self, TypeVar
 
 from attrs import evolve, frozen
 
-from routeproof.model.filters.interface import Value
-from routeproof.model.filters.number_set import ALL_NUMBERS, NumberSet
+from routeproof.model.filters.interface import Number, Value, exact
 from routeproof.model.filters.string_set import ALL_STRINGS, StringSet
 
 BOOLEANS = frozenset((False, True))
+
+
+@frozen
+class NumberSet:
+    """Build with the functions below and `intersect`: they keep the normal form. A bound of None is none (and open)."""
+
+    low: Number | None = None
+    low_open: bool = True
+    high: Number | None = None
+    high_open: bool = True
+    whole: bool = False
+    holes: frozenset[Number] = frozenset()
+
+    def __contains__(self, number: Number) -> bool:
+        if self.low is not None and (number < self.low or (self.low_open and number == self.low)):
+            return False
+        if self.high is not None and (number > self.high or (self.high_open and number == self.high)):
+            return False
+        if self.whole and number.denominator != 1:
+            return False
+        return not self.holes or number not in self.holes
+
+    def within(self, other: NumberSet) -> bool:
+        """Whether this is a subset. Normal bounds are elements or limits of the set, so comparing them decides."""
+        if self is other:
+            return True
+        if other.low is not None and (
+            self.low is None or self.low < other.low or (other.low_open and not self.low_open and self.low == other.low)
+        ):
+            return False
+        if other.high is not None and (
+            self.high is None
+            or self.high > other.high
+            or (other.high_open and not self.high_open and self.high == other.high)
+        ):
+            return False
+        if other.whole and not self.whole:
+            return False
+        return not other.holes or not any(hole in self for hole in other.holes)
+
+    def overlaps(self, other: NumberSet) -> bool:
+        return self.intersect(other) is not None
+
+    def intersect(self, other: NumberSet) -> NumberSet | None:
+        low, low_open = self.low, self.low_open
+        if other.low is not None and (low is None or other.low >= low):
+            low_open = other.low_open or (low_open and other.low == low)
+            low = other.low
+        high, high_open = self.high, self.high_open
+        if other.high is not None and (high is None or other.high <= high):
+            high_open = other.high_open or (high_open and other.high == high)
+            high = other.high
+        whole = self.whole or other.whole
+        holes = self.holes | other.holes
+        return _whole(low, low_open, high, high_open, holes) if whole else _dense(low, low_open, high, high_open, holes)
+
+
+ALL_NUMBERS = NumberSet()
+WHOLE_NUMBERS = NumberSet(whole=True)
+
+
+def only(number: Number) -> NumberSet:
+    number = exact(number)
+    return NumberSet(number, False, number, False, whole=number.denominator == 1)
+
+
+def all_but(number: Number) -> NumberSet:
+    return NumberSet(holes=frozenset((exact(number),)))
+
+
+def below(number: Number, *, inclusive: bool) -> NumberSet:
+    return NumberSet(high=exact(number), high_open=not inclusive)
+
+
+def above(number: Number, *, inclusive: bool) -> NumberSet:
+    return NumberSet(low=exact(number), low_open=not inclusive)
+
+
+def _dense(
+    low: Number | None, low_open: bool, high: Number | None, high_open: bool, holes: frozenset[Number]
+) -> NumberSet | None:
+    """On the real line: between two different bounds there is always room, and a hole at a bound opens it."""
+    low_open = low_open or low in holes
+    high_open = high_open or high in holes
+    if low is not None and high is not None and low >= high:
+        return None if low > high or low_open or high_open else only(low)
+    return NumberSet(low, low_open, high, high_open, False, _inside(holes, low, high))
+
+
+def _whole(
+    low: Number | None, low_open: bool, high: Number | None, high_open: bool, holes: frozenset[Number]
+) -> NumberSet | None:
+    """Among whole numbers every bound moves to a number that is in the set, so the set is empty where they cross."""
+    if low is not None:
+        low = math.floor(low) + 1 if low_open else math.ceil(low)
+        while low in holes:
+            low += 1
+    if high is not None:
+        high = math.ceil(high) - 1 if high_open else math.floor(high)
+        while high in holes:
+            high -= 1
+    if low is not None and high is not None and low > high:
+        return None
+    whole_holes = (hole for hole in holes if hole.denominator == 1)
+    return NumberSet(low, low is None, high, high is None, True, _inside(whole_holes, low, high))
+
+
+def _inside(holes: Iterable[Number], low: Number | None, high: Number | None) -> frozenset[Number]:
+    return frozenset(hole for hole in holes if (low is None or low < hole) and (high is None or hole < high))
 
 
 class _Kind(Protocol):

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.check.claimed import unshown
-from routeproof.checker.check.conclusion import Failure
+from routeproof.checker.check.conclusion import Failure, unshown
 from routeproof.checker.cli.commands import check
 from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS
@@ -73,7 +72,7 @@ def test_check_of_everything_fails_with_it(
     asked = check.parser().parse_args(["tiny", "--policy", "active"])
     assert check.run(asked) == 0
     monkeypatch.setattr(
-        "routeproof.checker.check.claimed.unshown", lambda: [Failure("PROP-2", "shows nothing any more")]
+        "routeproof.checker.check.conclusion.unshown", lambda: [Failure("PROP-2", "shows nothing any more")]
     )
     assert check.run(asked) == 1
     assert "FAILS: PROP-2: shows nothing any more" in capsys.readouterr().out

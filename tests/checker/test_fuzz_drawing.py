@@ -7,9 +7,17 @@ from attrs import fields
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import CONDITIONS, EVENT_SETS, PREDICATES, VALUES, Algebra
 from routeproof.checker.fuzz.campaign import hermetic
-from routeproof.checker.fuzz.strategies import Sizes, instances, worlds
+from routeproof.checker.fuzz.strategies import (
+    CONDITIONS,
+    EVENT_SETS,
+    PREDICATES,
+    VALUES,
+    Algebra,
+    Sizes,
+    instances,
+    worlds,
+)
 from routeproof.checker.pruning.fuzzing import BREAKING, READINGS, THRESHOLDS
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.instance import Instance

@@ -18,7 +18,7 @@ from routeproof.checker.counterexamples.record import replay, write_counterexamp
 from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.shrink import NotReproduced, shrink, shrink_file
 from routeproof.checker.counterexamples.smaller import smaller
-from routeproof.checker.monitor import Monitor
+from routeproof.checker.scopes import Monitor
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.verdict import Finding
 from routeproof.model.filters import EventSet

@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 VOCABULARY = frozenset(
     f"routeproof.model.{name}"
     for name in (
-        "codec",
         "fields",
         "filters",
         "instance",

@@ -17,9 +17,8 @@ from routeproof.model.filters import (
     PredicateFilter,
     Value,
 )
-from routeproof.model.filters.number_set import all_but, only
 from routeproof.model.filters.string_set import ALL_STRINGS
-from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
+from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet, all_but, only
 
 LAST = chr(sys.maxunicode)
 LONG = "long" * 10

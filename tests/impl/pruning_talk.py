@@ -10,7 +10,7 @@ from attrs import Factory, define, evolve, fields, frozen
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import RepresentationPrinter
 
-from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
+from routeproof.checker.fuzz.strategies import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
 from routeproof.model.filters import Event, EventSet, Filter
 from routeproof.model.messages import (
     Advertise,

@@ -8,7 +8,7 @@ from attrs import Factory, define, frozen
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import RepresentationPrinter
 
-from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
+from routeproof.checker.fuzz.strategies import EVENT_SETS, PREDICATES, Algebra, Draw, Shape, pick
 from routeproof.model.filters import Filter
 from routeproof.model.messages import (
     Advertise,

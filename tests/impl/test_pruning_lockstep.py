@@ -15,8 +15,7 @@ from attrs import Factory, define, evolve, fields
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import Draw, pick
-from routeproof.checker.fuzz.strategies import Sizes, instances
+from routeproof.checker.fuzz.strategies import Draw, Sizes, instances, pick
 from routeproof.checker.instances import find
 from routeproof.impl.index import covering as covering_module
 from routeproof.impl.index.covering import Covering, Due, Settlement

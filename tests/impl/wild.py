@@ -12,7 +12,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import Algebra, Draw, Shape, pick
+from routeproof.checker.fuzz.strategies import Algebra, Draw, Shape, pick
 from routeproof.model.filters import STRICT, Event, Filter, FilterError, PredicateDialect
 from tests.impl.filters import NEGATING, NUMBER_OPERATORS, NUMBERS, STRING_OPERATORS, WORDS
 

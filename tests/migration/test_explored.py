@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
-from routeproof.checker.explore.plain import plain_search
 from routeproof.checker.instances import load
 from routeproof.checker.verdict import Result
 from routeproof.model.migration.definition import DEFINITION

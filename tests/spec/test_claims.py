@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.check.claimed import repaired, variant
-from routeproof.checker.counterexamples.counterexample import Counterexample
-from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.check.conclusion import repaired, variant
+from routeproof.checker.counterexamples.replay import Counterexample, replay_file
 from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.experiments.bench import SUITES
 from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS

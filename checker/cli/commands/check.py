@@ -151,7 +151,7 @@ def _claims(asked: bool) -> list[Failure] | None:
     """The claims of papers that their counterexamples do not show any more; None if a signal came first."""
     if not asked:
         return []
-    from routeproof.checker.check.claimed import unshown
+    from routeproof.checker.check.conclusion import unshown
 
     try:
         return unshown()

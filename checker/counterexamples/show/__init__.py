@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from routeproof.checker.counterexamples.counterexample import is_counterexample
-from routeproof.checker.counterexamples.replay import read_named, replay_trace
+from routeproof.checker.counterexamples.replay import is_counterexample, read_named, replay_trace
 from routeproof.checker.counterexamples.show.mermaid import mermaid
 from routeproof.checker.counterexamples.show.shown import Shown
 from routeproof.checker.counterexamples.show.text import text

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from routeproof.checker.counterexamples.record import link_fault
 from routeproof.checker.counterexamples.replay import Replay
-from routeproof.checker.counterexamples.show.changes import ghost_changes, table_changes
-from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate
+from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate, ghost_changes, table_changes
 from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import wing_of
 from routeproof.model.messages import client_of, describe

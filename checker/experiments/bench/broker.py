@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from random import Random
 
-from routeproof.checker.experiments.bench.measuring import Clock, Row, afresh, aim, peak_megabytes
+from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.implementations import all_policies, implementation_of
 from routeproof.impl.routing import Broker

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from routeproof.checker.experiments.bench.measuring import Clock, Row, afresh, aim, keep_to, peak_megabytes
+from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, keep_to, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.validate import setting_of, validate
 from routeproof.impl.routing import Broker

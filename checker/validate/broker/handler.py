@@ -25,13 +25,12 @@ from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadab
 from routeproof.checker.validate.broker.model import BrokerModel, Sends
 from routeproof.checker.validate.fast import Replica
 from routeproof.checker.validate.setting import Setting
-from routeproof.model.codec import from_row, to_row
 from routeproof.model.definition import Definition
 from routeproof.model.fields import Entity, entities_in
 from routeproof.model.filters import Filter
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance
-from routeproof.model.messages import CORE, Advertisement, Deliver, Message, Publication, Subscription
+from routeproof.model.messages import CORE, Advertisement, Deliver, Message, Publication, Subscription, from_row, to_row
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.plugins import VARIABLE
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Protocol

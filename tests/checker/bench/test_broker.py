@@ -2,8 +2,8 @@
 
 import pytest
 
+from routeproof.checker.experiments.bench import Row
 from routeproof.checker.experiments.bench.broker import FILTERS, SECONDS, measure, with_aim, with_growth
-from routeproof.checker.experiments.bench.measuring import Row
 from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, quotes
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT

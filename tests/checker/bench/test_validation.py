@@ -2,7 +2,7 @@
 
 import pytest
 
-from routeproof.checker.experiments.bench.measuring import Row
+from routeproof.checker.experiments.bench import Row
 from routeproof.checker.experiments.bench.validation import FAST, FAST_CHURN, FLAT, at_least, with_aims
 
 

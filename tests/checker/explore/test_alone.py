@@ -1,7 +1,7 @@
 """One broker, no links: the smallest world there is."""
 
+from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
-from routeproof.checker.explore.plain import plain_search
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription

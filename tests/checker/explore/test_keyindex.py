@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.explore.keyindex import KeyIndex
+from routeproof.checker.explore.columns import KeyIndex
 
 KEYS = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**64 - 1)), max_size=300)
 

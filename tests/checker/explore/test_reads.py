@@ -5,7 +5,7 @@ from attrs import evolve
 
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.monitor import violations
+from routeproof.checker.scopes import violations
 from routeproof.model.history import PARTS
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES

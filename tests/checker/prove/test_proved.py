@@ -31,7 +31,7 @@ def test_all_that_a_proof_comes_from_counts(texts: dict[str, str]) -> None:
         "checker/prove/vacuity.py",
         "checker/pruning/refinement.py",
         "checker/explore/search.py",
-        "model/filters/number_set.py",
+        "model/filters/value_set.py",
         "spec/theory/relation/routing.py",
         "model/instances/tiny.toml",
     ):

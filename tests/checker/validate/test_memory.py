@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.experiments.bench.measuring import afresh, peak_megabytes
+from routeproof.checker.experiments.bench import afresh, peak_megabytes
 from routeproof.checker.validate import Level, Report, validate
 
 SPARE = 5

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from routeproof.checker.counterexamples.record import record
 from routeproof.checker.instances import find
-from routeproof.checker.monitor import violations
+from routeproof.checker.scopes import violations
 from routeproof.checker.validate import Level, Report, validate
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES

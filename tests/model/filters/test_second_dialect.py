@@ -7,7 +7,7 @@ value of another type; and a string that reads as a number is one.
 import pytest
 from attrs import evolve
 
-from routeproof.model.filters import Attributes, Dialect, FilterError, PredicateDialect, Value, number_set, string_set
+from routeproof.model.filters import Attributes, Dialect, FilterError, PredicateDialect, Value, string_set, value_set
 from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
 
 
@@ -22,13 +22,13 @@ def meaning(operator: str, constant: Value | None) -> ValueSet:
         case "=", str():
             return ValueSet(strings=string_set.only(constant))
         case "=", int():
-            return ValueSet(numbers=number_set.only(constant))
+            return ValueSet(numbers=value_set.only(constant))
         case "!=", bool():
             return evolve(PRESENT, booleans=BOOLEANS - {constant}, missing=True)
         case "!=", str():
             return evolve(PRESENT, strings=string_set.all_but(constant), missing=True)
         case "!=", int():
-            return evolve(PRESENT, numbers=number_set.all_but(constant), missing=True)
+            return evolve(PRESENT, numbers=value_set.all_but(constant), missing=True)
         case "absent", None:
             return ValueSet(missing=True)
         case "whatever", None:

@@ -13,7 +13,7 @@ from attrs import frozen
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import RepresentationPrinter
 
-from routeproof.checker.fuzz.algebras import EVENT_SETS, PREDICATES, Draw, Shape, pick
+from routeproof.checker.fuzz.strategies import EVENT_SETS, PREDICATES, Draw, Shape, pick
 from routeproof.model.filters import STRICT, Event, Filter, FilterError
 from routeproof.model.messages import (
     Advertise,

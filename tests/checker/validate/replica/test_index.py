@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import pick
+from routeproof.checker.fuzz.strategies import pick
 from routeproof.checker.validate.fast.buckets import Group
 from routeproof.checker.validate.fast.index import BothKinds
 from routeproof.model.filters import STRICT, Event, Filter

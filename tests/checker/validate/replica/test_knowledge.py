@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import Draw, pick
+from routeproof.checker.fuzz.strategies import Draw, pick
 from routeproof.checker.validate.fast import Knowledge, Replica
 from routeproof.checker.validate.fast.replica import publish
 from routeproof.model.filters import EVENTS, STRICT, Filter

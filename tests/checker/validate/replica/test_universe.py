@@ -7,7 +7,7 @@ from attrs import define
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.algebras import pick
+from routeproof.checker.fuzz.strategies import pick
 from routeproof.checker.validate.fast import Universe
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.model.filters import EVENTS, STRICT, Event, Filter
