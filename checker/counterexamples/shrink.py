@@ -20,13 +20,12 @@ from attrs import evolve, frozen
 
 from routeproof.checker.counterexamples.record import follow, record
 from routeproof.checker.counterexamples.replay import replay_file
-from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.counterexamples.smaller import Cut, smaller
 from routeproof.checker.explore import explore
 from routeproof.checker.scopes import Monitor, exercised
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
-from routeproof.checker.system.terminal import count
+from routeproof.checker.system.terminal import count, printable
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world as world_of
@@ -67,7 +66,7 @@ def shrink_file(source: Path, target: Path) -> str:
     replayed = replay_file(source)
     before = replayed.counterexample
     if replayed.difference is not None:
-        raise NotReproduced(clean(f"{replayed.where}: does not reproduce: {replayed.difference}"))
+        raise NotReproduced(printable(f"{replayed.where}: does not reproduce: {replayed.difference}"))
     if before.property is None:
         raise UsageError(f"{replayed.where}: its header names no violation; there is nothing to keep while shrinking")
     p = before.property

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 from attrs import frozen
 
-from routeproof.checker.counterexamples.show.shown import clean, shortened
+from routeproof.checker.counterexamples.shown import shortened
 from routeproof.checker.placement.choosing import ALGORITHMS, NOW
 from routeproof.checker.placement.engines import Placement
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.report import Total, gaining, percent, remarks, shown, subject, totals, who
-from routeproof.checker.system.terminal import count
+from routeproof.checker.system.terminal import count, printable
 from routeproof.checker.validate.names import name_of
 
 PICTURES = 5
@@ -102,7 +102,7 @@ def _page(placement: Placement) -> Iterator[str]:
 
 def _safe(text: str) -> str:
     """Text from a trace: printable, and no part of the page's own markup."""
-    return escape(clean(text), quote=True)
+    return escape(printable(text), quote=True)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

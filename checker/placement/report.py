@@ -8,11 +8,10 @@ from typing import Any
 
 from attrs import frozen
 
-from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.placement.choosing import ALGORITHMS, NOW, Choice, Publisher
 from routeproof.checker.placement.engines import Placement
 from routeproof.checker.system.files import whole
-from routeproof.checker.system.terminal import count, table
+from routeproof.checker.system.terminal import count, printable, table
 from routeproof.checker.validate.names import name_of, natural
 
 PRINTED = 20
@@ -76,10 +75,10 @@ def who(publisher: Publisher) -> tuple[str, str]:
 
 def text(placement: Placement) -> str:
     """The report for people, printable whatever the trace holds."""
-    lines = [f"{clean(placement.trace)}: {subject(placement)}, {placement.seconds:.1f} s"]
+    lines = [f"{printable(placement.trace)}: {subject(placement)}, {placement.seconds:.1f} s"]
     for run in placement.loads:
         lines += ["", *_run(placement, run)]
-    lines += [f"  {clean(each)}" for each in remarks(placement)]
+    lines += [f"  {printable(each)}" for each in remarks(placement)]
     return "\n".join(lines)
 
 
@@ -95,7 +94,7 @@ def subject(placement: Placement) -> str:
 
 
 def _run(placement: Placement, run: bytes) -> Iterator[str]:
-    yield f"  run {clean(name_of(run))}"
+    yield f"  run {printable(name_of(run))}"
     now, *_ = every = totals(placement, run)
     unit = placement.units[run]
     head = (
@@ -116,7 +115,7 @@ def _run(placement: Placement, run: bytes) -> Iterator[str]:
             f"{each.moved:,}",
             f"{each.messages:,}",
             percent(each.messages, now.messages),
-            clean(each.busiest),
+            printable(each.busiest),
             f"{each.busiest_messages:,}",
             percent(each.busiest_messages, now.busiest_messages),
             shown(each.delay, unit),
@@ -130,10 +129,10 @@ def _run(placement: Placement, run: bytes) -> Iterator[str]:
     yield ""
     publishers: list[tuple[str, ...]] = [
         (
-            clean(who(p)[1]) or "(unnamed)",
-            clean(placement.frame.names[p.key[2]]),
+            printable(who(p)[1]) or "(unnamed)",
+            printable(placement.frame.names[p.key[2]]),
             f"{p.publications:,}",
-            *(clean(placement.frame.names[c.target]) for c in p.choices[1:]),
+            *(printable(placement.frame.names[c.target]) for c in p.choices[1:]),
             percent(p.choices[2].messages, p.choices[0].messages),
             percent(p.choices[2].delay, p.choices[0].delay),
         )
@@ -272,7 +271,7 @@ def write_tables(placement: Placement, target: Path) -> None:
     means = dict.fromkeys(("delay", "delay_now", "hops", "hops_now"), pa.float64())
     rows = [_row(placement, p, each) for p in placement.publishers for each in p.choices[1:]]
     loads = [
-        {"run": clean(name_of(run)), "broker": name, "algorithm": algorithm, "messages": many}
+        {"run": printable(name_of(run)), "broker": name, "algorithm": algorithm, "messages": many}
         for run, of_run in placement.loads.items()
         for algorithm, brokers in of_run.by_algorithm.items()
         for name, many in zip(placement.frame.names, brokers, strict=True)

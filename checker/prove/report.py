@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.prove.judge import AnyTheorem, rests_on
 from routeproof.checker.prove.solve import WORDS, Judged, Settled, Verdict
 from routeproof.checker.prove.trace import Traces
-from routeproof.checker.system.terminal import WIDTH, json_text, paint, table, wrapped
+from routeproof.checker.system.terminal import WIDTH, json_text, paint, printable, table, wrapped
 
 COLOURS: dict[Verdict, str] = {
     "proved": "good",
@@ -60,11 +59,11 @@ def _failures(judged: Judged, traces: Traces) -> list[str]:
     lines = ["", f"{_mark(judged.verdict)}: {judged.id}: {judged.why}"] if judged.why else []
     bad = judged.with_verdict("refuted", "vacuous", "unknown")
     for each in bad[:SHOWN]:
-        told = textwrap.wrap(clean(f"{judged.id}: {each.name}: {each.why}"), WIDTH - MARK, subsequent_indent="  ")
+        told = textwrap.wrap(printable(f"{judged.id}: {each.name}: {each.why}"), WIDTH - MARK, subsequent_indent="  ")
         lines += ["", f"{_mark(each.verdict)}: {told[0]}", *told[1:]]
-        lines += wrapped([(f"  {name}", clean(value)) for name, value in each.shown.items()])
+        lines += wrapped([(f"  {name}", printable(value)) for name, value in each.shown.items()])
         if path := traces.get((judged.id, each.name)):
-            lines.append(f"  see: routeproof show {clean(str(path))}")
+            lines.append(f"  see: routeproof show {printable(str(path))}")
     if len(bad) > SHOWN:
         lines += ["", f"and {len(bad) - SHOWN} more obligations of {judged.id}; --json has them all"]
     return lines

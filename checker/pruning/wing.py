@@ -6,7 +6,7 @@ import json
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.counterexamples.show.shown import difference
+from routeproof.checker.counterexamples.shown import difference
 from routeproof.checker.wings import RunJudge, RunOptions, Wing
 from routeproof.model.instance import Subscriber
 from routeproof.model.messages import describe

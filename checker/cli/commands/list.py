@@ -132,13 +132,13 @@ def _theorems() -> list[Row]:
 
 
 def _experiments() -> list[Row]:
-    from routeproof.checker.experiments.reproduce.catalogue import (
-        EXPERIMENTS,  # with the simulator and all that it runs
+    from routeproof.checker.experiments.reproduce import (
+        experiments,  # with the simulator and all that it runs
     )
 
     return [
         {"id": name, "figure": each.figure, "scale": each.scale, "about": each.about, "assumptions": each.assumptions}
-        for name, each in EXPERIMENTS.items()
+        for name, each in experiments().items()
     ]
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from routeproof.checker.check.jobs import cores
 from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, whole
-from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS, run_all
-from routeproof.checker.experiments.reproduce.experiment import Findings
-from routeproof.checker.experiments.reproduce.report import REPORT, Setting, shown, write
-from routeproof.checker.experiments.reproduce.report import table as markdown
+from routeproof.checker.experiments.reproduce import REPORT, Findings, Setting, experiments, run_all, shown, write
+from routeproof.checker.experiments.reproduce import table as markdown
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import note_unwritten, refuse_no_directory, write_text
@@ -74,15 +72,15 @@ def _scale(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     for name in arguments.experiments:
-        if name not in EXPERIMENTS:
-            raise unknown("experiment", name, EXPERIMENTS)
+        if name not in experiments():
+            raise unknown("experiment", name, experiments())
     if arguments.full and arguments.scale is not None:
         raise UsageError("reproduce: --full is --scale 1; give one of them")
     out: Path = arguments.out
     refuse_no_directory(out, "the results")
-    names = list(dict.fromkeys(arguments.experiments)) or list(EXPERIMENTS)
+    names = list(dict.fromkeys(arguments.experiments)) or list(experiments())
     settings = [Setting(name, _scale_of(name, arguments), arguments.seed) for name in names]
-    plans = [EXPERIMENTS[each.id].plan(each.scale, each.seed) for each in settings]
+    plans = [experiments()[each.id].plan(each.scale, each.seed) for each in settings]
     out.mkdir(parents=True, exist_ok=True)
     _clear_away_halves(out)
     done: list[tuple[Setting, Findings]] = []
@@ -93,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         results = run_all(plans, arguments.workers or cores(), news)
         for setting, plan, measured in zip(settings, plans, results, strict=True):
-            experiment = EXPERIMENTS[setting.id]
+            experiment = experiments()[setting.id]
             findings = experiment.conclude(measured)
             with interrupts.noted() as came:  # an experiment that is finished is written and reported
                 done.append((setting, findings))
@@ -110,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _clear_away_halves(out: Path) -> None:
     """Removes what a run that was killed left half-written."""
-    for name in EXPERIMENTS:
+    for name in experiments():
         for left in out.glob(f".{name}.*.*"):
             if left.suffix in (".part", ".old") and left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)
@@ -119,15 +117,15 @@ def _clear_away_halves(out: Path) -> None:
 def _scale_of(name: str, arguments: argparse.Namespace) -> float:
     if arguments.full:
         return 1.0
-    return EXPERIMENTS[name].scale if arguments.scale is None else float(arguments.scale)
+    return experiments()[name].scale if arguments.scale is None else float(arguments.scale)
 
 
 def _index(done: list[tuple[Setting, Findings]]) -> str:
     lines = ["# Figures of the papers, and ours\n"]
     for setting, findings in done:
-        figure = EXPERIMENTS[setting.id].figure
+        figure = experiments()[setting.id].figure
         lines.append(f"## [{setting.id}]({setting.id}/{REPORT}): {figure}\n")
-        lines.append(f"{EXPERIMENTS[setting.id].about} Scale {setting.scale:g}, seed {setting.seed}.\n")
+        lines.append(f"{experiments()[setting.id].about} Scale {setting.scale:g}, seed {setting.seed}.\n")
         lines += [*markdown(findings.rows), ""]
     return "\n".join(lines)
 
@@ -140,7 +138,7 @@ def _summary(setting: Setting, findings: Findings, folder: Path) -> list[str]:
         if row.paper is not None
     ]
     head = ["", "algorithm", "paper", "ours", "ours / paper"]
-    figure = EXPERIMENTS[setting.id].figure
+    figure = experiments()[setting.id].figure
     return [
         f"{setting.id} ({figure}), scale {setting.scale:g}, seed {setting.seed}: {folder / REPORT}",
         "",

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.cli.arguments import Parser, one_of
-from routeproof.checker.counterexamples.show.shown import clean
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
-from routeproof.checker.system.terminal import WIDTH, Ticker, count, json_text, paint, say, wrapped
+from routeproof.checker.system.terminal import WIDTH, Ticker, count, json_text, paint, printable, say, wrapped
 from routeproof.spec.rules import RULES
 
 if TYPE_CHECKING:
@@ -123,9 +122,9 @@ def _report(reports: list[Report], left: list[str], arguments: argparse.Namespac
     if arguments.json != STDOUT:
         say("\n\n".join(render(report) for report in reports))
         if left:
-            say(f"\nnot judged: {clean(', '.join(left))}")
+            say(f"\nnot judged: {printable(', '.join(left))}")
         if arguments.metrics is not None:
-            say(f"\nmetrics: {clean(str(arguments.metrics))}")
+            say(f"\nmetrics: {printable(str(arguments.metrics))}")
     if arguments.json is not None:
         content = {"reports": [as_json(r) for r in reports], "left": left}
         write_report(arguments.json, json_text(content))
@@ -142,27 +141,27 @@ def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[
 def render(report: Report) -> str:
     """Returns the report as text. Everything that comes from the trace is made printable."""
     colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
-    head = f"{clean(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
+    head = f"{printable(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
     lines = [head, f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s"]
     lines.append(f"  {report.extent.judged}")
     for number, rejection in enumerate(report.rejections[:PRINTED]):
         lines += [
             "",
             f"  {'also' if number else 'first rejection'}: {_place(rejection)}: {_rule(rejection)}",
-            *wrapped([("    wanted", clean(rejection.wanted)), ("    seen", clean(rejection.seen))]),
+            *wrapped([("    wanted", printable(rejection.wanted)), ("    seen", printable(rejection.seen))]),
             f"    after {count(rejection.accepted, 'accepted event')} of this broker",
         ]
     if len(report.rejections) > PRINTED:
         lines += ["", f"  and {len(report.rejections) - PRINTED:,} more; --json has all"]
     if report.doubtful:
         lines += ["", f"  doubtful, because a line that could not be read may explain it: {_place(report.doubtful[0])}"]
-    lines += [f"  not judged: {clean(each)}" for each in report.unjudged]
-    lines += [f"  {clean(remark)}" for remark in report.remarks]
+    lines += [f"  not judged: {printable(each)}" for each in report.unjudged]
+    lines += [f"  {printable(remark)}" for remark in report.remarks]
     if report.bad_lines:
         lines.append(
             f"  {count(report.bad_lines, 'line')} could not be read; the verdict cannot be better than unknown:"
         )
-        lines += [f"    {_line(bad)}{clean(bad.reason)[:WIDTH]}" for bad in report.bad]
+        lines += [f"    {_line(bad)}{printable(bad.reason)[:WIDTH]}" for bad in report.bad]
     return "\n".join(lines)
 
 
@@ -184,7 +183,7 @@ def _rule(rejection: Rejection) -> str:
 
 
 def _place(rejection: Rejection) -> str:
-    return f"run {clean(rejection.run)}, broker {clean(rejection.broker)}, seq {rejection.seq}"
+    return f"run {printable(rejection.run)}, broker {printable(rejection.broker)}, seq {rejection.seq}"
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from attrs import evolve
 
 from routeproof.checker.experiments.plots import Chart, Point, Series
-from routeproof.checker.experiments.reproduce.experiment import Row, Said
+from routeproof.checker.experiments.reproduce import Row, Said
 from routeproof.checker.pruning.experiments.simulation import HOLD, Outcome
 from routeproof.impl.simulation.simulator import SECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS
+from routeproof.checker.experiments.reproduce import experiments
 from tests.checker.command import COMMAND, Here, environment
 
 TINY = ("--scale", "0.0001", "--workers", "1")
@@ -35,7 +35,7 @@ def test_it_leaves_a_folder_for_each_and_an_index(here: Here) -> None:
             rows = list(csv.reader(file))[1:]
         assert all(f"| {row[0]} | {row[1]} |" in report and f"| {row[0]} | {row[1]} |" in index for row in rows)
         assert f"({name}/report.md)" in index
-        assert f"{name} ({EXPERIMENTS[name].figure}), scale 0.0001, seed 0" in ran.out
+        assert f"{name} ({experiments()[name].figure}), scale 0.0001, seed 0" in ran.out
         charts = {path.name for path in (out / name).glob("*.svg")}
         assert charts
         assert all(f"]({chart})" in report for chart in charts)
@@ -50,7 +50,7 @@ def test_a_run_is_the_same_again(here: Here) -> None:
 
 def test_experiments_are_listed(here: Here) -> None:
     rows = json.loads(here("list", "experiments", "--json").out)["experiments"]
-    assert [row["id"] for row in rows] == list(EXPERIMENTS)
+    assert [row["id"] for row in rows] == list(experiments())
     assert all(row["figure"] and row["about"] and row["assumptions"] for row in rows)
 
 

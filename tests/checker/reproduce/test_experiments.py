@@ -7,9 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from routeproof.checker.experiments.reproduce.catalogue import EXPERIMENTS, run_all
-from routeproof.checker.experiments.reproduce.experiment import Findings
-from routeproof.checker.pruning.experiments import fig6_000, fig9_000, table2_000
+from routeproof.checker.experiments.reproduce import Findings, experiments, run_all
+from routeproof.checker.pruning.experiments import controlled_000, costs_000, mobile_000
 from routeproof.impl.workloads import parameters
 from routeproof.spec.claims import CLAIMS, Claim
 
@@ -18,11 +17,11 @@ TINY = 1e-4
 
 @cache
 def findings(name: str) -> Findings:
-    experiment = EXPERIMENTS[name]
+    experiment = experiments()[name]
     return experiment.conclude({job.name: job.run() for job in experiment.plan(TINY, 0)})
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", experiments())
 def test_an_experiment_gives_rows_and_charts(name: str) -> None:
     found = findings(name)
     assert found.rows
@@ -41,9 +40,9 @@ def test_what_answers_a_claim_is_in_the_report(claim: Claim) -> None:
     assert set(claim.quantities) <= {row.quantity for row in findings(claim.property).rows}
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", experiments())
 def test_what_is_assumed_is_said(name: str) -> None:
-    experiment = EXPERIMENTS[name]
+    experiment = experiments()[name]
     assert experiment.assumptions
     assert experiment.conflicts
     assert all("\n" not in text for text in (*experiment.assumptions, *experiment.conflicts))
@@ -52,17 +51,17 @@ def test_what_is_assumed_is_said(name: str) -> None:
     assert all(parameter.source for job in jobs for parameter in parameters(job.recipe))
 
 
-@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "000-table2"])
+@pytest.mark.parametrize("name", [name for name in experiments() if name != "000-table2"])
 def test_the_seed_decides(name: str) -> None:
     if name in ("000-fig9", "000-fig10", "001-fig10"):
-        again = EXPERIMENTS[name].plan(TINY, 0)
-        assert EXPERIMENTS[name].conclude({job.name: job.run() for job in again}).rows == findings(name).rows
-    recipes = [EXPERIMENTS[name].plan(TINY, seed)[0] for seed in (0, 0, 1)]
+        again = experiments()[name].plan(TINY, 0)
+        assert experiments()[name].conclude({job.name: job.run() for job in again}).rows == findings(name).rows
+    recipes = [experiments()[name].plan(TINY, seed)[0] for seed in (0, 0, 1)]
     assert recipes[0] == recipes[1] != recipes[2]
 
 
 def test_nothing_depends_on_the_number_of_workers() -> None:
-    experiments = [EXPERIMENTS[name] for name in ("001-fig10", "000-fig9")]
+    experiments = [experiments()[name] for name in ("001-fig10", "000-fig9")]
     plans = [experiment.plan(TINY, 4) for experiment in experiments]
     alone, together = ([*run_all(plans, workers)] for workers in (1, 2))
     assert [list(each) for each in alone] == [list(each) for each in together]
@@ -87,7 +86,7 @@ def test_a_run_that_fails_says_so_from_another_process() -> None:
 
 def drawn_at_full_scale(name: str) -> list[dict[str, Any]]:
     """The parameters of each run."""
-    return [{p.name: p.value for p in parameters(job.recipe)} for job in EXPERIMENTS[name].plan(1.0, 0)]
+    return [{p.name: p.value for p in parameters(job.recipe)} for job in experiments()[name].plan(1.0, 0)]
 
 
 def test_full_scale_is_the_papers() -> None:
@@ -107,9 +106,9 @@ def test_full_scale_is_the_papers() -> None:
 
 def test_pruning_holds_back_what_active_covering_sends() -> None:
     """At a scale at which something piles up. No other run is needed: none of these rows is of one."""
-    plan = fig6_000.plan(0.01, 0)
+    plan = controlled_000.plan_6(0.01, 0)
     ran = {job.name: job.run() for job in plan if job.name in ("active", "incremental")}
-    rows = fig6_000.conclude({job.name: ran.get(job.name, ran["active"]) for job in plan}).rows
+    rows = controlled_000.conclude_6({job.name: ran.get(job.name, ran["active"]) for job in plan}).rows
     ours = {(row.quantity, row.algorithm): row.ours or 0 for row in rows}
     assert ours["mean delay", "active / incremental"] > 3
     assert ours["longest core queue", "active / incremental"] > 3
@@ -119,15 +118,15 @@ def test_pruning_holds_back_what_active_covering_sends() -> None:
 
 
 def test_the_name_says_what_the_run_assumes() -> None:
-    plan = {job.name: job for job in fig6_000.plan(TINY, 0)}
-    assert [job.policy for job in plan.values()][:4] == list(fig6_000.ALGORITHMS)
+    plan = {job.name: job for job in controlled_000.plan_6(TINY, 0)}
+    assert [job.policy for job in plan.values()][:4] == list(controlled_000.ALGORITHMS_6)
     assert not plan["incremental, no hold"].holds
     assert plan["incremental"].holds
     assert [job.recipe for job in plan.values()][:3] == [plan["incremental"].recipe] * 3, "equal terms"
 
 
 def test_roots_are_those_that_nothing_covers() -> None:
-    (counting,) = [job for job in fig9_000.plan(0.001, 2) if isinstance(job, fig9_000.Counting)]
+    (counting,) = [job for job in mobile_000.plan_9(0.001, 2) if isinstance(job, mobile_000.Counting)]
     counted = counting.run()
     _, every = counting._roots()
     roots = [s for s in every if not any(t.filter.covers(s.filter) for t in every if t.filter != s.filter)]
@@ -138,9 +137,9 @@ def test_roots_are_those_that_nothing_covers() -> None:
 
 
 def test_what_is_measured_adds_up() -> None:
-    (measuring,) = table2_000.plan(0.002, 0)
+    (measuring,) = costs_000.plan(0.002, 0)
     spent = measuring.run()
-    assert list(spent) == list(table2_000.POLICIES)
+    assert list(spent) == list(costs_000.POLICIES)
     for policy, each in spent.items():
         matching, covering, unsubscription, publication = each.mean
         assert matching > 0

@@ -10,9 +10,17 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.experiments.plots import Chart, Series
-from routeproof.checker.experiments.reproduce import report
-from routeproof.checker.experiments.reproduce.experiment import Experiment, Findings, Row, Said, said
-from routeproof.checker.experiments.reproduce.report import Setting, shown, table, write
+from routeproof.checker.experiments.reproduce import (
+    Experiment,
+    Findings,
+    Row,
+    Said,
+    Setting,
+    said,
+    shown,
+    table,
+    write,
+)
 from routeproof.checker.pruning.experiments.simulation import Simulation
 from routeproof.impl.workloads.controlled import Controlled
 
@@ -111,7 +119,7 @@ def test_a_report_that_fails_leaves_the_former_one(tmp_path: Path, monkeypatch: 
     def failing(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(report, "_series", failing)
+    monkeypatch.setattr(reproduce, "_series", failing)
     with pytest.raises(OSError, match="No space"):
         written(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["000-fig6"]

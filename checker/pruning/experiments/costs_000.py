@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments.reproduce.experiment import Experiment, Findings, Row, said
+from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, said
 from routeproof.checker.pruning.experiments.words import against, paragraphs
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.routing import Broker, Outbox, Sends

@@ -1,32 +1,41 @@
-"""A trace as text for a terminal of a hundred columns.
+"""Showing a trace to people: `read(path)`, then `shown_as(shown, format)`; the formats are the keys of `FORMATS`.
 
-A counterexample: the instance, then each step with the rules that fired, what was sent and delivered, what changed in
-the broker's tables and in the ghosts, and in the end what is wrong. Any other trace: its events, line by line.
-
-Drawing an overlay with characters: a line as a line, any other tree as a tree.
+A counterexample is replayed first: the steps shown are those that happen. If it does not reproduce, the first line says
+so in every format. As text, for a terminal of a hundred columns: the instance, then each step with the rules that
+fired, what was sent and delivered, what changed in the broker's tables and in the ghosts, and in the end what is wrong.
+Any other trace is a recorded run, shown event by event. To add a format, write a function from `Shown` to text that begins
+with `Shown.title`, and list it.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
+from routeproof.checker.counterexamples.mermaid import mermaid
 from routeproof.checker.counterexamples.record import link_fault
-from routeproof.checker.counterexamples.replay import Replay
-from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate, ghost_changes, table_changes
-from routeproof.checker.system.terminal import count
+from routeproof.checker.counterexamples.replay import Replay, is_counterexample, read_named, replay_trace
+from routeproof.checker.counterexamples.shown import Shown, ending, fate, ghost_changes, table_changes
+from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.terminal import count, printable
 from routeproof.checker.wings import wing_of
 from routeproof.model.messages import client_of, describe
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import MUTANTS
 from routeproof.model.world import State, Step, World
-from routeproof.traces import BadLine, Event, Header, TraceMessage
+from routeproof.traces import BadLine, Event, Header, TraceError, TraceMessage
 from routeproof.traces import describe as describe_in_trace
 
 DRAWN = 64
 """Brokers; more of them are counted and not drawn."""
 
 Neighbours = dict[str, list[str]]
+
+WIDTH = 100
+
+Row = tuple[str, str]
+"""Who, and what."""
 
 
 def draw(links: Sequence[tuple[str, str]]) -> list[str]:
@@ -73,23 +82,17 @@ def _tree(near: Neighbours, parent: str, broker: str, first: str, rest: str) -> 
         )
 
 
-WIDTH = 100
-
-Row = tuple[str, str]
-"""Who, and what."""
-
-
 def text(shown: Shown) -> str:
     body = _counterexample(shown.replay) if shown.replay is not None else _events(shown)
     lines = [shown.title, "", *body]
     if shown.trace.bad:
         lines = [*lines, "", *_unreadable(shown.trace.bad)]
-    return "\n".join(clean(line).rstrip() for line in lines) + "\n"
+    return "\n".join(printable(line).rstrip() for line in lines) + "\n"
 
 
 def table(rows: Iterable[Row], indent: int = 2) -> Iterator[str]:
     """Two columns; what is too long for the second goes on under itself."""
-    rows = [(clean(who), clean(what)) for who, what in rows]
+    rows = [(printable(who), printable(what)) for who, what in rows]
     column = indent + 2 + max((len(who) for who, _ in rows), default=0)
     for who, what in rows:
         first, *more = _wrapped(what, WIDTH - column) or [""]
@@ -245,7 +248,7 @@ def _header(header: Header) -> Iterator[Row]:
 
 
 def _columns(events: Sequence[Event]) -> Iterator[str]:
-    rows = [(clean(e.broker), str(e.seq), e.event, clean(e.peer), clean(_about(e))) for e in events]
+    rows = [(printable(e.broker), str(e.seq), e.event, printable(e.peer), printable(_about(e))) for e in events]
     widths = [min(24, max((len(row[i]) for row in rows), default=0)) for i in range(4)]
     left = 2 + sum(widths) + 2 * len(widths)
     for broker, seq, event, peer, about in rows:
@@ -269,3 +272,31 @@ def _message(message: TraceMessage) -> Iterator[str]:
 def _unreadable(bad: Sequence[BadLine]) -> Iterator[str]:
     yield f"{count(len(bad), 'line')} could not be read:"
     yield from table((f"line {line.number}" if line.number else "rows", line.reason) for line in bad)
+
+
+FORMATS: dict[str, Callable[[Shown], str]] = {"text": text, "mermaid": mermaid}
+
+
+def show(path: Path, format: str) -> str:  # noqa: A002 - the word of the command line
+    """The trace in this file, ending in a line break."""
+    refuse_unknown(format)
+    return shown_as(read(path), format)
+
+
+def refuse_unknown(format: str) -> None:  # noqa: A002
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+
+
+def read(path: Path) -> Shown:
+    """The trace in a file, with its replay if it is a counterexample."""
+    try:
+        trace, where = read_named(path)
+    except TraceError as error:
+        raise UsageError(str(error)) from None
+    return Shown(trace, replay_trace(trace, where) if is_counterexample(trace.header) else None)
+
+
+def shown_as(shown: Shown, format: str) -> str:  # noqa: A002
+    """The trace in one of the formats, ending in a line break."""
+    return FORMATS[format](shown)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from attrs import frozen
 
 from routeproof.checker.counterexamples.replay import Counterexample, Replay
-from routeproof.checker.system.terminal import count, printable
+from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import wing_of
 from routeproof.model.fields import types_of, values_of
 from routeproof.model.messages import Advertisement, Subscription
@@ -59,11 +59,6 @@ def ending(replay: Replay) -> str:
     p = replay.counterexample.property
     ends = [why for violated, why in replay.violations[-1] if violated == p]
     return "; ".join(ends) or ("" if p is None else p.about)
-
-
-def clean(line: str) -> str:
-    """The line with everything escaped that a terminal acts on: control characters and changes of direction."""
-    return printable(line)
 
 
 def shortened(text: str, longest: int) -> str:

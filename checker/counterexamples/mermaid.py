@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from routeproof.checker.counterexamples.show.shown import Shown, clean, ending, fate, shortened
-from routeproof.checker.system.terminal import count
+from routeproof.checker.counterexamples.shown import Shown, ending, fate, shortened
+from routeproof.checker.system.terminal import count, printable
 from routeproof.traces import Event, Trace, TraceMessage, describe
 
 SHOWN = 500
@@ -46,12 +46,12 @@ def mermaid(shown: Shown) -> str:
 
 def plain(text: str) -> str:
     """The text with every character as an entity that Mermaid or a browser may act on."""
-    return PLAIN.sub(lambda found: f"#{ord(found[0])};", clean(text))
+    return PLAIN.sub(lambda found: f"#{ord(found[0])};", printable(text))
 
 
 def label(text: str) -> str:
     """The beginning of a text, as plain text."""
-    return plain(shortened(clean(text), LABEL)) or "-"
+    return plain(shortened(printable(text), LABEL)) or "-"
 
 
 class _Participants:

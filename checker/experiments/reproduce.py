@@ -1,6 +1,13 @@
-"""Reports of an experiment: a folder with a page in Markdown, its rows and series as CSV, and its charts as SVG.
+"""The papers' experiments, made again.
 
-A folder takes its name when all of it is written, so that half a report is never taken for a whole one.
+    plan = experiments()["000-fig6"].plan(scale, seed)
+    findings = experiments()["000-fig6"].conclude({job.name: job.run() for job in plan})
+
+An `Experiment` is runs to be made, and how their outcomes become rows next to the paper's figures, and charts. The
+experiments themselves belong to protocols (`Wing.experiments`); `run_all` makes their runs in several processes.
+
+`write` makes the report: a folder with a page in Markdown, its rows and series as CSV, and its charts as SVG. A folder
+takes its name when all of it is written, so that half a report is never taken for a whole one.
 """
 
 from __future__ import annotations
@@ -9,21 +16,128 @@ import csv
 import io
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments.reproduce.experiment import Experiment, Findings, Job, Row
-from routeproof.impl.workloads import Parameter, parameters
+from routeproof.checker.experiments.plots import Chart
+from routeproof.checker.system.processes import in_processes
+from routeproof.checker.wings import wings
+from routeproof.impl.workloads import Parameter, Recipe, parameters
 from routeproof.impl.workloads.workload import ASSUMPTION
+
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
+Results: TypeAlias = dict[str, Any]
 
 REPORT = "report.md"
 COMPARISON = "comparison.csv"
 SERIES = "series.csv"
 
 HEAD = ("quantity", "algorithm", "paper", "ours", "unit", "ours / paper", "note")
+
+
+class Job(Protocol[Result_co]):
+    """One run. It can be handed to another process, and so can what it gives."""
+
+    @property
+    def name(self) -> str:
+        """Unlike that of any other run of the experiment."""
+
+    @property
+    def recipe(self) -> Recipe: ...
+
+    def run(self) -> Result_co: ...
+
+
+@frozen
+class Said:
+    """A figure of a paper, as a number and as it stands there."""
+
+    value: float
+    text: str
+
+
+def said(value: float, how: str = "") -> Said:
+    return Said(value, f"{how} {value:,}".strip())
+
+
+@frozen
+class Row:
+    """`ours` is nothing where a run gave none: no publication was delivered, say."""
+
+    quantity: str
+    algorithm: str
+    paper: Said | None
+    ours: float | None
+    unit: str = ""
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours to the paper's."""
+        if self.paper is None or not self.paper.value or self.ours is None:
+            return None
+        return self.ours / self.paper.value
+
+
+@frozen
+class Findings:
+    rows: Sequence[Row]
+    charts: Mapping[str, Chart]
+    """By the name of the file."""
+
+
+@frozen
+class Experiment(Generic[Result]):
+    figure: str
+    """The paper's."""
+    about: str
+    """One line."""
+    scale: float
+    """Scale at which a run takes a minute or two."""
+    plan: Callable[[float, int], Sequence[Job[Result]]]
+    """Scale and seed to runs."""
+    conclude: Callable[[Mapping[str, Result]], Findings]
+    """From what each run gave, by its name."""
+    assumptions: Sequence[str]
+    """Beyond those of the workload."""
+    conflicts: Sequence[str] = ()
+    """Points that the paper leaves open, or states in two different ways, about these figures."""
+
+
+@cache
+def experiments() -> Mapping[str, Experiment[Any]]:
+    """The experiments of all protocols by name."""
+    return {name: each for wing in wings().values() for name, each in wing.experiments().items()}
+
+
+def run_all(
+    plans: Sequence[Sequence[Job[Any]]], workers: int, news: Callable[[int, int], None] = lambda *_: None
+) -> Iterator[Results]:
+    """For each plan, in order, what its runs gave by their names. Nothing of it depends on the number of workers.
+
+    `news` gets how many runs are done, and of how many.
+    """
+    jobs = [job for plan in plans for job in plan]
+    done = map(_run, jobs) if workers == 1 else in_processes(_run, jobs, workers, ", or a smaller --scale")
+    numbers = count(1)
+    news(0, len(jobs))
+    for plan in plans:
+        results: Results = {}
+        for job in plan:
+            results[job.name] = next(done)
+            news(next(numbers), len(jobs))
+        yield results
+
+
+def _run(job: Job[Any]) -> Any:
+    return job.run()
 
 
 @frozen
