@@ -3,8 +3,8 @@
 A counterexample is replayed first: the steps shown are those that happen. If it does not reproduce, the first line says
 so in every format. As text, for a terminal of a hundred columns: the instance, then each step with the rules that
 fired, what was sent and delivered, what changed in the broker's tables and in the ghosts, and in the end what is wrong.
-Any other trace is a recorded run, shown event by event. To add a format, write a function from `Shown` to text that begins
-with `Shown.title`, and list it.
+Any other trace is a recorded run, shown event by event. To add a format, write a function from `Shown` to text that
+begins with `Shown.title`, and list it.
 """
 
 from __future__ import annotations

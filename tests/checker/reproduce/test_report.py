@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
+from routeproof.checker.experiments import reproduce
 from routeproof.checker.experiments.plots import Chart, Series
 from routeproof.checker.experiments.reproduce import (
     Experiment,
