@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -23,6 +24,9 @@ HARD_SECONDS = 120.0
 
 def main(kind: str, seed: int, first: int, count: int) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    for ignored, handler in (signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL):
+        if signal.getsignal(ignored) is signal.SIG_IGN:  # a shell does so to what it puts in the background; so `nohup`
+            signal.signal(ignored, handler)
     begun, failed, outcomes = time.monotonic(), 0, Counter[str]()
     for number in range(first, first + count):
         faulthandler.dump_traceback_later(HARD_SECONDS, exit=True)

@@ -62,11 +62,13 @@ KINDS: dict[str, Kind] = {
         Kind("frames", daily=4, campaign=334),
         Kind("disks", daily=30, campaign=10_000),
         Kind("interrupts", daily=40, campaign=10_000),
-        Kind("signals", daily=6, campaign=300),
+        Kind("signals", daily=40, campaign=10_000),
+        Kind("starts", daily=3, campaign=300),
     )
 }
 """A case of `frames` is a run of brokers with thirty hostile connections, so that 334 of them are ten thousand.
-`signals` sends signals to whole processes, at three seconds a case; `interrupts` raises them within this one."""
+`interrupts` raises signals within this process, `signals` sends them to processes that were forked, and `starts` to
+those that are started as users start them, at three seconds a case."""
 
 
 def _drawer(name: str) -> Callable[[Random], Case]:

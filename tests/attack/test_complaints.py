@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -13,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.system.errors import UsageError
-from tests.attack import command, interrupts, sources
+from tests.attack import command, interrupts, signals, sources, warm
 from tests.attack.case import KINDS
 from tests.attack.checkpoints import SEARCHES, _saved, other_result
 from tests.attack.command import Command, Ran
 from tests.attack.damage import line
 from tests.attack.printed import UNSAFE, json_complaints, mermaid_complaints, text_complaints, xml_complaints
-from tests.attack.signals import MARK, running_with
+from tests.attack.signals import MARK, complaints_of_end, left_running, running_with
 from tests.attack.verdicts import is_consistent, too_good
 from tests.checker.command import environment
 
@@ -170,11 +172,62 @@ def test_processes_that_are_left() -> None:
         [sys.executable, "-c", "input()"], env=environment(**{MARK: "this test"}), stdin=subprocess.PIPE
     )
     try:
-        assert running_with("this test") == [left.pid]
+        assert running_with("this test", -1) == [left.pid]
     finally:
         left.kill()
         left.communicate()
-    assert running_with("this test") == []
+    assert running_with("this test", -1) == []
+
+
+def test_processes_of_a_session_that_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "SECONDS", 0.1)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True) as left:
+        assert left_running(lambda: running_with("no mark", left.pid)) == [f"still running after 0.1 s: [{left.pid}]"]
+        assert left.wait() == -signal.SIGKILL
+    assert left_running(lambda: running_with("no mark", left.pid)) == []
+
+
+def test_ends_after_a_signal(tmp_path: Path) -> None:
+    (temporary := tmp_path / "temporary-1").mkdir()
+
+    def said(code: int, number: signal.Signals | None, err: bytes = b"") -> list[str]:
+        return list(complaints_of_end(Ran(tmp_path, ("show",), code, b"", err), frozenset({0}), number, temporary))
+
+    assert [said(code, signal.SIGINT) for code in (0, 3, 130, -2)] == [[]] * 4
+    assert said(143, signal.SIGTERM, b"routeproof: ended by SIGTERM\n") == []
+    assert "exit code 143" in said(143, signal.SIGINT)[0]
+    assert "exit code 130" in said(130, None)[0]
+    assert "on standard error" in said(130, signal.SIGINT, b"Traceback\n")[0]
+    assert "on standard error" in said(130, signal.SIGINT, b"one\ntwo\n")[0]
+    (temporary / "routeproof-workers-1").mkdir()
+    (tmp_path / "r.json.part").touch()
+    (tmp_path / ".tcp-1").mkdir()
+    left = " ".join(said(130, signal.SIGINT))
+    assert "'r.json.part' is left" in left
+    assert "'.tcp-1' is left" in left
+    assert "'routeproof-workers-1' is left in" in left
+    assert said(-9, signal.SIGKILL) == []
+
+
+def test_a_forked_command_is_a_process_of_its_own(tmp_path: Path) -> None:
+    forked = warm.run(("list", "rules"), tmp_path, environment(), spawns=False)
+    assert os.getsid(forked.number) == forked.number
+    assert forked.code(60) == 0
+    assert b"RTE-1" in (tmp_path / "out.log").read_bytes()
+    forked = warm.run(("run", "stock", "--out", "out"), tmp_path, environment(), spawns=False)
+    assert forked.code(0.1) is None
+    os.kill(forked.number, signal.SIGTERM)
+    assert forked.code(60) == 143
+    assert (tmp_path / "err.log").read_bytes() == b"routeproof: ended by SIGTERM\n"
+
+
+def test_a_search_after_signals_with_another_result_is_complained_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(signals, "_uninterrupted", lambda _: "something else")
+    shot = signals.Shot(signal.SIGINT, 0.5, to_all=True)
+    complaints = signals.Interrupted(signals.WORKS[0], (shot, shot), spawns=False).play(tmp_path).complaints
+    assert complaints == ["taken up again, the search has another result than without a signal"]
 
 
 def test_a_refusal_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
