@@ -13,7 +13,9 @@ shorter run is the answer. Everything is deterministic: equal counterexamples sh
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -23,6 +25,7 @@ from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.smaller import Cut, smaller
 from routeproof.checker.explore import explore
 from routeproof.checker.scopes import Monitor, exercised
+from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
 from routeproof.checker.system.terminal import count, printable
@@ -40,18 +43,24 @@ SEARCHED = 20_000
 SEARCHED_LAST = 200_000
 """States of the final instance that are searched for a shortest run."""
 
+INTERRUPTED = "interrupted"
+"""The limit of a search that a signal ended."""
+
 DRAINED = 500
 """Deliveries that are tried once the old run has been played as far as it goes."""
 
 
-def shrink(world: World, finding: Finding) -> tuple[World, Finding]:
-    """A minimal world in which the same property fails, and a run that shows it."""
+def shrink(world: World, finding: Finding, until: float = inf) -> tuple[World, Finding]:
+    """A minimal world in which the same property fails, and a run that shows it.
+
+    `until`: the monotonic time at which the smallest that was found by then is the answer.
+    """
     assert finding.run is not None, f"{finding.property} comes with no run"
     start = _Case(
         evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=()), finding.run, finding.why
     )
-    shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order) for order in (list, _backward)]
-    case = min((s.shortest(s.minimal(start)) for s in shrinkers), key=_Case.size)
+    shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order, until) for order in (list, _backward)]
+    case = min((s.smallest(start) for s in shrinkers), key=_Case.size)
     if case.instance != start.instance:
         case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.instance.name), about=""))
     return shrinkers[0].world(case.instance), evolve(finding, run=case.run, why=case.why)
@@ -101,6 +110,10 @@ class _Case:
         return f"{count(steps, 'step')}, {count(brokers, 'broker')}, {what}"
 
 
+class _Late(Exception):
+    """There is no time for more."""
+
+
 Order = Callable[[Iterable[Cut]], list[Cut]]
 
 
@@ -111,11 +124,21 @@ def _backward(cuts: Iterable[Cut]) -> list[Cut]:
 class _Shrinker:
     """Shrinks under one policy and one mutant, for one property, trying cuts in one order."""
 
-    def __init__(self, world: World, p: Property, order: Order) -> None:
+    def __init__(self, world: World, p: Property, order: Order, until: float) -> None:
         self.policy, self.mutant, self.property, self.order = world.policy, world.mutant, p, order
+        self.until = until
+        self.smallest_yet: _Case | None = None
 
     def world(self, instance: Instance) -> World:
         return world_of(instance, self.policy, self.mutant)
+
+    def smallest(self, case: _Case) -> _Case:
+        """A minimal case with a shortest run, or the smallest that was found in time."""
+        self.smallest_yet = case
+        try:
+            return self.shortest(self.minimal(case))
+        except _Late:
+            return self.smallest_yet
 
     def minimal(self, case: _Case) -> _Case:
         """Cut until no single cut is left, the cheap way as long as that works."""
@@ -145,7 +168,8 @@ class _Shrinker:
             if found is None:
                 i += 1
             else:  # what is now at i was behind it before
-                case, cuts = found, self.order(smaller(found.instance))
+                self.smallest_yet = case = found
+                cuts = self.order(smaller(found.instance))
         return case
 
     def _cut_by_searching(self, case: _Case) -> _Case | None:
@@ -162,7 +186,7 @@ class _Shrinker:
             while i < len(case.run):
                 found = self._followed(case.instance, case.run[:i] + case.run[i + size :])
                 if found is not None and len(found.run) < len(case.run):
-                    case = found
+                    self.smallest_yet = case = found
                 else:
                     i += size
             if size == 1 and len(case.run) == before:
@@ -173,6 +197,7 @@ class _Shrinker:
 
     def _followed(self, instance: Instance, run: Sequence[str]) -> _Case | None:
         """By playing a run as far as it goes, and then delivering what is left in the queues."""
+        self._look_at_the_clock()
         world = self.world(instance)
         monitor = Monitor(world, [self.property])
         played: list[str] = []
@@ -190,11 +215,21 @@ class _Shrinker:
             return "" if exercised(monitor.world, state, [self.property]) else None
         return next((why for _, why in monitor.look(state)), None)
 
+    def _look_at_the_clock(self) -> None:
+        if time.monotonic() >= self.until:
+            raise _Late
+
     def _searched(self, instance: Instance, limit: int) -> _Case | None:
         """By exploring, breadth first."""
         if self.property.over == "link" and not instance.overlay.links:
             return None  # one broker alone has no neighbour to disagree with
-        result = explore(self.world(instance), properties=[self.property], max_states=limit, stop_at_first=True)
+        self._look_at_the_clock()
+        left = None if self.until == inf else max(0.0, self.until - time.monotonic())
+        result = explore(
+            self.world(instance), properties=[self.property], max_states=limit, seconds=left, stop_at_first=True
+        )
+        if result.limit == INTERRUPTED or interrupts.came():  # the search noted it, and did not raise it
+            raise interrupts.Interrupted
         finding = result.findings[self.property.id]
         return None if finding.run is None else _Case(instance, finding.run, finding.why)
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from routeproof.checker.counterexamples.record import write_counterexample
 from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.explore.search import CLOSING, LEAST_CLOSING
 from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign, Regression, Scope, regression
 from routeproof.checker.fuzz.machine import FaultyMachine, Machine
 from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
@@ -78,7 +79,7 @@ def fuzz(
     judged = (
         properties if properties is not None else [p for p in PROPERTIES.values() if p.is_meant_for(protocol, policies)]
     )
-    shown = _shown(campaign, kept, instance is None, traces)
+    shown = _shown(campaign, kept, instance is None, traces, seconds)
     return Result(
         instance=GENERATED if instance is None else instance.name,
         protocol=protocol,
@@ -129,19 +130,32 @@ def _policies(
     return POLICIES if protocol is None else DEFINITIONS[protocol].policies
 
 
-def _shown(campaign: Campaign, kept: Regression | None, drawn: bool, traces: Path | None) -> dict[str, Finding]:
-    """Findings that fail, each with a small run that is written down if a directory is given."""
+def _shown(
+    campaign: Campaign, kept: Regression | None, drawn: bool, traces: Path | None, seconds: float | None
+) -> dict[str, Finding]:
+    """Findings that fail, each with a small run that is written down if a directory is given.
+
+    How small depends on the time there is: a share of `seconds`, and a second after a signal. A signal that comes
+    meanwhile ends it at once.
+    """
     if kept is not None:
         id, why = kept.violation.property.id, kept.violation.why
         return {id: Finding(id, "always", "fails", 1, kept.violation.run, why, kept.path)}
     shown: dict[str, Finding] = {}
+    most = LEAST_CLOSING if campaign.limit == INTERRUPTED else inf
+    most = most if seconds is None else min(most, max(LEAST_CLOSING, CLOSING * seconds))
+    until = time.monotonic() + most
     for violation in (campaign.violation, *campaign.noted.values()):
         if violation is not None:
-            found = trimmed(violation)
-            p, where = found.property, found.world
-            finding = Finding(p.id, "always", "fails", campaign.tally.exercised[p.id], found.run, found.why)
-            if drawn:
-                where, finding = shrink(where, finding)
+            p, where = violation.property, violation.world
+            finding = Finding(p.id, "always", "fails", campaign.tally.exercised[p.id], violation.run, violation.why)
+            try:
+                found = trimmed(violation, until)
+                finding = evolve(finding, run=found.run, why=found.why)
+                if drawn:
+                    where, finding = shrink(where, finding, until)
+            except KeyboardInterrupt:
+                campaign.limit, until = INTERRUPTED, 0.0
             if traces is not None:
                 try:
                     finding = evolve(finding, trace=write_counterexample(where, finding, traces))

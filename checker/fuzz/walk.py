@@ -8,8 +8,10 @@ not need: Hypothesis makes examples small, not runs. Where the instance was draw
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from math import inf
 
 from attrs import Factory, define, frozen
 
@@ -162,11 +164,13 @@ class Walk:
             raise Violated(broken.id)
 
 
-def trimmed(violation: Violation) -> Violation:
-    """Returns the violation with a run of which no step can be left out."""
+def trimmed(violation: Violation, until: float = inf) -> Violation:
+    """Returns the violation with a run of which no step can be left out, or as short as it is at a monotonic time."""
     while True:
         before = len(violation.run)
         for at in reversed(range(before)):
+            if time.monotonic() >= until:
+                return violation
             run = violation.run
             violation = _replayed(violation, run[:at] + run[at + 1 :]) if at < len(run) else violation
         if len(violation.run) == before:

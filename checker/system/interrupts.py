@@ -119,6 +119,22 @@ def noted(react: Callable[[], object] | None = None) -> Iterator[Callable[[], bo
         signal.signal(signal.SIGINT, handler)
 
 
+@contextmanager
+def held() -> Iterator[None]:
+    """What a signal does that comes in this block, it does at the end of the block."""
+    if not _ears:
+        yield
+        return
+    ear = _ears[-1]
+    before, ear.react, had = ear.react, _nothing, ear.first is not None
+    try:
+        yield
+    finally:
+        ear.react = before
+        if ear.first is not None and not had:
+            before()
+
+
 def came() -> bool:
     """True if a signal has come that ends the present command."""
     return bool(_ears) and _ears[-1].first is not None

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,10 @@ from routeproof.checker.fuzz import PROFILES, fuzz
 from routeproof.checker.fuzz.walk import Walk
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Result
+from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
-from routeproof.model.world import Action
+from routeproof.model.world import Action, World
 from routeproof.spec.properties import PROPERTIES, properties_for
 from tests.campaigns import daily
 
@@ -102,6 +103,35 @@ def test_an_interrupt_leaves_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> N
     assert (result.limit, result.transitions) == ("interrupted", 500)
     assert result.findings["Precise"].verdict == "unknown"
     assert result.findings["SomeDelivery"].verdict == "holds"  # it has been reached, whatever else would have been
+
+
+@pytest.mark.parametrize("during", ["trimmed", "shrink"])
+def test_an_interrupt_while_it_is_made_small_leaves_the_violation(during: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"routeproof.checker.fuzz.{during}", interrupted)
+    result = fuzz(None, policy="none", mutant="publication-sent-back", properties=[PROPERTIES["Drains"]])
+    assert verdicts(result) == {"Drains": "fails"}
+    assert (result.limit, bool(result.findings["Drains"].run)) == ("interrupted", True)
+
+
+def test_making_it_small_takes_a_share_of_the_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def noted(where: World, finding: Finding, until: float) -> tuple[World, Finding]:
+        given.append(until - time.monotonic())
+        return where, finding
+
+    monkeypatch.setattr("routeproof.checker.fuzz.shrink", noted)
+    for least, share, most in (1.0, 0.02, 2.0), (0.0, 0.0, 0.0):
+        monkeypatch.setattr("routeproof.checker.fuzz.LEAST_CLOSING", least)
+        monkeypatch.setattr("routeproof.checker.fuzz.CLOSING", share)
+        result = fuzz(
+            None, policy="none", mutant="publication-sent-back", properties=[PROPERTIES["Drains"]], seconds=100.0
+        )
+        assert verdicts(result) == {"Drains": "fails"}
+        assert given.pop() <= most
 
 
 def test_what_was_never_exercised_is_unknown() -> None:

@@ -6,10 +6,13 @@ single removal is made and the smaller world explored.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -18,6 +21,7 @@ from routeproof.checker.counterexamples.record import replay, write_counterexamp
 from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.shrink import NotReproduced, shrink, shrink_file
 from routeproof.checker.counterexamples.smaller import smaller
+from routeproof.checker.explore import explore
 from routeproof.checker.scopes import Monitor
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.verdict import Finding
@@ -94,6 +98,30 @@ def test_shrinks_to_the_same_every_time_and_no_further(shrunk: dict[Prey, tuple[
     further, last = shrink(small, finding)
     assert (further.instance, last.run) == (small.instance, finding.run)
     assert small.instance.name == f"{prey.instance}-shrunk"
+
+
+def test_without_time_the_smallest_so_far_is_the_answer() -> None:
+    large, finding = _stumble("removals-first", "active")
+    same, run = shrink(large, finding, until=0.0)
+    assert (same.instance.overlay, run.run) == (large.instance.overlay, finding.run)
+    looks = itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "routeproof.checker.counterexamples.shrink.time", SimpleNamespace(monotonic=lambda: float(next(looks)))
+        )
+        small, short = shrink(large, finding, until=30.0)
+    assert next(looks) < 40
+    assert len(short.run or ()) < len(finding.run or ())
+    assert _fails(small, short.run or (), finding.property)
+
+
+def test_an_interrupt_that_a_search_noted_ends_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: Any, **options: Any) -> Any:
+        return evolve(explore(*args, **options), limit="interrupted")
+
+    monkeypatch.setattr("routeproof.checker.counterexamples.shrink.explore", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shrink(*_stumble("removals-first", "active"))
 
 
 def test_a_witness_shrinks_too(shrunk: dict[Prey, tuple[World, Finding]]) -> None:
