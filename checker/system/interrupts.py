@@ -121,7 +121,7 @@ def noted(react: Callable[[], object] | None = None) -> Iterator[Callable[[], bo
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What a signal does that comes in this block, it does at the end of the block."""
+    """Puts off to the end of this block what a signal does that comes in it."""
     if not _ears:
         yield
         return

@@ -22,7 +22,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 from attrs import define
 
 from routeproof.checker.system.errors import Undetermined
-from routeproof.checker.system.interrupts import SIGNALS
+from routeproof.checker.system.interrupts import SIGNALS, held
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
@@ -163,15 +163,15 @@ def _end_all() -> None:
 @contextmanager
 def _scratch() -> Iterator[str | None]:
     """A directory for the temporary files of workers that are killed; None where none can be made."""
+    directory = None
     try:
-        directory = tempfile.mkdtemp(prefix="routeproof-workers-")
-    except OSError:
-        yield None
-        return
-    try:
+        with held(), suppress(OSError):
+            directory = tempfile.mkdtemp(prefix="routeproof-workers-")
         yield directory
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        if directory is not None:
+            with held():
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 # -- in a worker -------------------------------------------------------------------------------------------------------

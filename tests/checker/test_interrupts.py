@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from routeproof.checker.system import interrupts
-from routeproof.checker.system.interrupts import Interrupted, listening, noted, raising
+from routeproof.checker.system.interrupts import Interrupted, held, listening, noted, raising
 
 
 def send(number: int) -> None:
@@ -33,6 +33,27 @@ def test_a_signal_is_noted_where_nothing_may_be_torn() -> None:
             send(signal.SIGTERM)
             assert came()
         assert interrupts.exit_code() == 143
+
+
+def test_a_signal_is_held_until_something_is_done() -> None:
+    done = []
+
+    def hold() -> None:
+        with held():
+            send(signal.SIGTERM)
+            done.append("all of it")
+
+    with listening(until_exit=False):
+        raising()
+        with pytest.raises(Interrupted):
+            hold()
+        hold()  # it came before
+    assert done == ["all of it", "all of it"]
+    with listening(until_exit=False):
+        raising()
+        with noted() as came, held():  # not raised where nothing may be torn
+            send(signal.SIGTERM)
+        assert came()
 
 
 def test_an_interrupt_is_noted_where_no_command_runs() -> None:
