@@ -17,7 +17,7 @@ from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.filters.interface import quoted
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
-from routeproof.model.protocols import DEFINITIONS
+from routeproof.model.protocols import DEFINITIONS, SHIPPED
 from routeproof.model.reading import did_you_mean
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import rules_that_fire
@@ -39,8 +39,9 @@ def load(path: Path) -> Instance:
 @cache
 def shipped() -> tuple[Instance, ...]:
     """Every instance that ships: protocol by protocol, from simple to large, those with faults last, then by name."""
-    folder = files("routeproof.model").joinpath("instances")
-    found = [_parse(entry.read_bytes(), entry.name) for entry in folder.iterdir() if entry.name.endswith(".toml")]
+    packages = dict.fromkeys(definition.instances for definition in SHIPPED)
+    entries = [entry for package in packages for entry in files(package).joinpath("instances").iterdir()]
+    found = [_parse(entry.read_bytes(), entry.name) for entry in entries if entry.name.endswith(".toml")]
     for instance in found:
         _refuse_unknown_declarations(instance, f"{instance.name}.toml")
     return tuple(sorted(found, key=_simple_to_large))

@@ -100,9 +100,10 @@ def wing_of(world: World) -> Wing:
 
 def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
+    from routeproof.checker.migration.wing import WING as MIGRATION
     from routeproof.checker.pruning.wing import WING as PRUNING
 
-    found = {"routing": Wing(), "pruning": PRUNING}
+    found = {"routing": Wing(), "pruning": PRUNING, "migration": MIGRATION}
     for plugin in plugins():
         if hasattr(plugin, "wing"):
             found[plugin.definition.name] = plugin.wing

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from routeproof.impl.implementation import Implementation, Own
+from routeproof.impl.migration.implementation import IMPLEMENTATION as MIGRATION
 from routeproof.impl.pruning.implementation import IMPLEMENTATION as PRUNING
 from routeproof.impl.routing import IMPLEMENTATION as ROUTING
 from routeproof.impl.simulation.simulator import Handler
 from routeproof.model.overlay import Node
 from routeproof.model.plugins import plugins
 
-SHIPPED = (ROUTING, PRUNING)
+SHIPPED = (ROUTING, PRUNING, MIGRATION)
 
 
 def implementations() -> dict[str, Implementation]:

@@ -65,6 +65,8 @@ class Section:
     """The table in which the key is; empty for the top."""
     is_broker: bool = False
     """True if the value is the number of a broker, and changes with it where brokers are numbered anew."""
+    brokers: tuple[str, ...] = ("at",)
+    """Keys within the value, at any depth, of numbers of brokers or lists of them: they change likewise."""
 
 
 def _overlay(instance: Instance) -> Topology:
@@ -104,6 +106,9 @@ class Definition:
     mutants: Callable[[], Mapping[str, Mutant]] = _no_mutants
     reductions: frozenset[str] = Factory(frozenset)
     """The reductions of the explorer whose argument has been made for this protocol."""
+
+    instances: str = "routeproof.model"
+    """Package whose folder `instances` has the instances that ship."""
 
     varied: tuple[Policy, ...] = ()
     """Policies from outside; their names are among `policies`."""

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from routeproof.model.definition import Definition, Mutant, Policy
 from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.migration.definition import DEFINITION as MIGRATION_DEFINITION
 from routeproof.model.plugins import PluginError, plugins
 from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.definition import DEFINITION as PRUNING_DEFINITION
@@ -34,7 +35,7 @@ ROUTING = Definition(
     reductions=frozenset({"symmetry", "por"}),
 )
 
-SHIPPED = (ROUTING, PRUNING_DEFINITION)
+SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION)
 """The protocols of the distribution, in the order in which they are listed."""
 
 

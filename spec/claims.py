@@ -11,6 +11,7 @@ from routeproof.spec.claim import Claim, Repair
 from routeproof.spec.pruning.claims import PRUNING_CLAIMS
 from routeproof.spec.pruning.claims_of_figures import FIGURE_CLAIMS
 from routeproof.spec.pruning.claims_of_similarity import SIMILARITY_CLAIMS
+from routeproof.spec.specifications import SHIPPED
 
 __all__ = ["CLAIMS", "Claim"]
 
@@ -104,5 +105,6 @@ CLAIMS: dict[str, Claim] = {
         *SIMILARITY_CLAIMS,
         *PRUNING_CLAIMS,
         *FIGURE_CLAIMS,
+        *(claim for each in SHIPPED for claim in each.claims),
     )
 }

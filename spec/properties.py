@@ -36,6 +36,7 @@ from routeproof.spec.pruning.properties import (
     statistics_exact,
 )
 from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one, strictly_covers
+from routeproof.spec.specifications import specifications
 
 __all__ = ["OK", "PROPERTIES", "Answer", "Over", "Property", "properties_for"]
 
@@ -283,15 +284,14 @@ class _Catalogue(Mapping[str, Property]):
     def all(self) -> dict[str, Property]:
         """All of them; who needs more than one asks once."""
         found = dict(SHIPPED)
+        for own in specifications():
+            for id in own.adopts:
+                if id not in found:
+                    raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
+                more = (*found[id].variants, *variants(own.protocol, own.policies))
+                found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
+            found |= {p.id: p for p in own.properties}
         for plugin in plugins():
-            own = getattr(plugin, "specification", None)
-            if own is not None:
-                for id in own.adopts:
-                    if id not in found:
-                        raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
-                    more = (*found[id].variants, *variants(own.protocol, own.policies))
-                    found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
-                found |= {p.id: p for p in own.properties}
             found |= {p.id: p for p in getattr(plugin, "properties", ())}
         for plugin in plugins():
             for policy in getattr(plugin, "policies", ()):

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from routeproof.spec.claim import Claim
 from routeproof.spec.rules import Rule
 
 Variant = tuple[str, str]
@@ -105,3 +106,5 @@ class Specification:
     adopts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     """Rules of the protocol: reports count how often each fires, and instances may ask that it does (`must_reach`)."""
+    claims: tuple[Claim, ...] = ()
+    """Claims of papers about the protocol, each with its outcome."""

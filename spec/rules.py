@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
-from routeproof.model.plugins import PluginError, plugins
+from routeproof.model.plugins import PluginError
 
 
 @frozen
@@ -150,10 +150,11 @@ class _Catalogue(Mapping[str, Rule]):
     """The rules by id: those that ship, then those of protocols from outside."""
 
     def _all(self) -> dict[str, Rule]:
+        from routeproof.spec.specifications import specifications  # which are made of rules
+
         found = dict(SHIPPED)
-        for plugin in plugins():
-            own = getattr(plugin, "specification", None)
-            for rule in () if own is None else own.rules:
+        for own in specifications():
+            for rule in own.rules:
                 if found.setdefault(rule.id, rule) != rule:
                     raise PluginError(f"two protocols have a rule {rule.id}; rename the one of {rule.protocol}")
         return found

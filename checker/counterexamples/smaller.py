@@ -14,6 +14,7 @@ from typing import Any
 from attrs import Factory, frozen
 
 from routeproof.checker.wings import Wing, wings
+from routeproof.model.definition import Section
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.protocols import DEFINITIONS
@@ -93,8 +94,8 @@ def _without_brokers(table: Table) -> Iterator[Cut]:
             edited["brokers"] = [name for _, name in sorted(named.items())]
         for kind in ("subscription", "advertisement"):
             edited[kind] = [_moved(client, renamed, _of_brokers(table, kind)) for client in table[kind]]
-        for key in _sections(table):
-            edited[key] = _moved_within(table[key], renamed)
+        for section in _sections(table):
+            edited[section.key] = _moved_within(table[section.key], renamed, section.brokers)
         yield Cut(f"with brokers {kept} and {gone} in one", edited, renamed)
 
 
@@ -108,19 +109,18 @@ def _of_brokers(table: Table, kind: str) -> set[str]:
     return {"at", *(section.key for section in sections if section.of == kind and section.is_broker)}
 
 
-def _sections(table: Mapping[str, Any]) -> list[str]:
-    """The keys at the top that only the instance's protocol has."""
-    return [s.key for s in DEFINITIONS[table["protocol"]].sections if not s.of and s.key in table]
+def _sections(table: Mapping[str, Any]) -> list[Section]:
+    """The sections at the top that only the instance's protocol has."""
+    return [s for s in DEFINITIONS[table["protocol"]].sections if not s.of and s.key in table]
 
 
-def _moved_within(value: Any, renamed: Mapping[int, int]) -> Any:
-    """A section in which every `at` is the broker's new number."""
+def _moved_within(value: Any, renamed: Mapping[int, int], keys: Collection[str], key: str = "") -> Any:
+    """A section in which the numbers of brokers under these keys are the new ones."""
     if isinstance(value, Mapping):
-        return {
-            key: renamed.get(each, each) if key == "at" and isinstance(each, int) else _moved_within(each, renamed)
-            for key, each in value.items()
-        }
-    return [_moved_within(each, renamed) for each in value] if isinstance(value, list) else value
+        return {inner: _moved_within(each, renamed, keys, inner) for inner, each in value.items()}
+    if isinstance(value, list):
+        return [_moved_within(each, renamed, keys, key) for each in value]
+    return renamed.get(value, value) if key in keys and isinstance(value, int) else value
 
 
 def _without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
@@ -130,12 +130,15 @@ def _without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
             if s.key in client:
                 left = {key: value for key, value in client.items() if key != s.key}
                 yield f"without {s.key} of {client['id']}", _replaced(dict(table), s.of, i, left)
-    for key in _sections(table):
+    for key in [section.key for section in _sections(table)]:
         yield f"without {key}", {other: value for other, value in table.items() if other != key}
         section = table[key]
         for name, value in section.items() if isinstance(section, Mapping) else ():
             left = {other: each for other, each in section.items() if other != name}
             yield f"without {key}.{name}", {**table, key: left}
+            for i, entry in enumerate(value) if isinstance(value, list) else ():
+                others = {**section, name: value[:i] + value[i + 1 :]}
+                yield f"without {entry} of {key}.{name}", {**table, key: others}
             if name != "at" and type(value) is int and value > 0:
                 yield f"with {key}.{name} = {value - 1}", {**table, key: {**section, name: value - 1}}
 

@@ -90,7 +90,7 @@ class MigratingBroker(Broker):
         match message:
             case Relocate(a, path):
                 self._relocate(a, path, out)
-            case Arrive(a, _) if self._drains and a not in self._advs:
+            case Arrive(a, _) if self.parameters.enters == "known" and a not in self._advs:
                 self._waiting.append(message)
             case Arrive(a, path):
                 self._arrive(a, path, out)

@@ -36,7 +36,8 @@ DEFINITION = Definition(
     messages=(*CORE, *MIGRATION),
     operations=operations,
     topology=topology,
-    sections=(Section("migration", read_parameters, parameters_to_table),),
+    sections=(Section("migration", read_parameters, parameters_to_table, brokers=("to", "refuses")),),
     mutants=_mutants,
     ghosts=(Overtaken(),),
+    instances="routeproof.model.migration",
 )

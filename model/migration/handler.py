@@ -76,16 +76,22 @@ class Migration(Routing):
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
         if isinstance(local, Publisher):
-            return not (local.paused and sender == LOCAL and self.parameters.waits == "pause")
+            return sender != LOCAL or self.takes(local, message, self.homes[node])
         match message:
             case Arrive(a):
                 assert isinstance(local, MigrationTables)
                 return self.may_arrive(local, a)
         return True
 
+    def takes(self, local: Publisher, message: Hashable, home: Node) -> bool:
+        """True if a publisher takes this operation now (readings `waits` and `publishes`)."""
+        if isinstance(message, Publish) and self.parameters.publishes == "arrived" and local.at == home:
+            return False
+        return not (local.paused and self.parameters.waits == "pause")
+
     def may_arrive(self, tables: MigrationTables, a: Advertisement) -> bool:
         """MIG-15: the target must know the advertisement, or the update would overtake it."""
-        return not self.is_drained or tables.adv_from(a) is not None
+        return self.parameters.enters == "any-time" or tables.adv_from(a) is not None
 
     def kept(self, local: Local) -> Kept:
         if not isinstance(local, Publisher) or not local.held:

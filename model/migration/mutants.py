@@ -121,6 +121,15 @@ class NothingForwarded(Migration):
             super().settle(step, neighbour, rule)
 
 
+@mutant("updates-twice", "MIG-3")
+class UpdatesTwice(Migration):
+    """Sends the update on twice."""
+
+    def on_update(self, step: Step, a: Advertisement, path: Path, sender: Node) -> None:
+        super().on_update(step, a, path, sender)
+        step.sends += [(n, m) for n, m in step.sends if isinstance(m, Update)]
+
+
 @mutant("removes-on-the-way", "MIG-13")
 class RemovesOnTheWay(Migration):
     """Withdraws at the update what only the moved advertisement drew."""

@@ -40,7 +40,7 @@ def _places(instance: Instance, advertiser: Advertiser) -> list[Node]:
 
 
 def operations(instance: Instance) -> list[OperationRow]:
-    """The core's, those of a mover at its client node and in the order of publication, then the moves.
+    """The core's, in each publisher's order of publication, those of a mover at its client node; then the moves.
 
     A move follows the move before it: its path begins where that one ends.
     """
@@ -51,8 +51,8 @@ def operations(instance: Instance) -> list[OperationRow]:
     rows = []
     for row in core_operations(instance):
         match row.message:
-            case Publish(p) if p.of in node:  # one publisher speaks in one order
-                rows.append(evolve(row, node=node[p.of], after=last.get(p.of, row.after)))
+            case Publish(p):  # one publisher speaks in one order
+                rows.append(evolve(row, node=node.get(p.of, row.node), after=last.get(p.of, row.after)))
                 last[p.of] = row.label
             case Advertise(a) | Unadvertise(a) if a.id in node:
                 rows.append(evolve(row, node=node[a.id]))

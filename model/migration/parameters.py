@@ -4,7 +4,9 @@
 removal = "drained"       # or "at-once", as printed
 checked = "elsewhere"     # or "any", the letter of MIG-5
 record = "forgotten"      # or "kept"
+enters = "known"          # or "any-time", as printed
 waits = "buffer"          # or "pause"
+publishes = "always"      # or "arrived": nothing before its first move has ended
 refuses = [3]             # brokers that take no publisher
 moves = [{ publisher = "a", to = 3 }]
 """
@@ -20,7 +22,9 @@ READINGS: dict[str, tuple[str, ...]] = {
     "removal": ("drained", "at-once"),
     "checked": ("elsewhere", "any"),
     "record": ("forgotten", "kept"),
+    "enters": ("known", "any-time"),
     "waits": ("buffer", "pause"),
+    "publishes": ("always", "arrived"),
 }
 """Per reading its values, the default first."""
 
@@ -44,8 +48,12 @@ class MigrationParameters:
     """Which advertisements keep an entry in op 2: those that lie elsewhere, or by the letter any, the moved one too."""
     record: str = "forgotten"
     """Fate of a broker's record of the subscriptions that its neighbour drops in op 2."""
+    enters: str = "known"
+    """When the target takes the publisher in: once it knows the advertisement (MIG-15), or at any time, as printed."""
     waits: str = "buffer"
     """A paused publisher buffers what it is given, or takes nothing."""
+    publishes: str = "always"
+    """A hypothesis about clients: a publisher publishes at any time, or nothing before its first move has ended."""
     refuses: tuple[Node, ...] = ()
     moves: tuple[Move, ...] = ()
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
-from routeproof.model.messages import Advertisement
+from routeproof.model.messages import Advertisement, Message, describe
+from routeproof.model.migration.messages import MIGRATION, Relocate
 from routeproof.model.migration.operations import movers, publisher_name, topology
 from routeproof.model.migration.state import MigrationTables, Publisher
-from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.property import OK, Answer, Property, Seen, variants
 
 States = Mapping[Node, MigrationTables | Publisher]
@@ -71,6 +72,19 @@ def in_order(ledger: Ledger, seen: Seen) -> Answer:
     return OK if seen.delivered else None
 
 
+def on_path(ledger: Ledger, channel: Link, queue: tuple[Message, ...]) -> Answer:
+    """Messages of a move travel on its path and between its publisher and brokers, none twice at a time."""
+    own = [m for m in queue if isinstance(m, MIGRATION)]
+    ends, layout = set(channel), topology(ledger.instance)
+    for i, message in enumerate(own):
+        client = layout.numbered(publisher_name(message.advertisement.id))
+        if client not in ends and not any(ends <= set(path) for path in _paths(ledger, message.advertisement)):
+            return f"{describe(message)} is on the link {_link(ledger, channel)}, which is on no path of a move of it"
+        if message in own[:i]:
+            return f"{describe(message)} is on the link {_link(ledger, channel)} twice"
+    return OK if own else None
+
+
 def some_move(ledger: Ledger, states: States, seen: Seen) -> Answer:
     """A publisher has moved."""
     homes = dict(_homes(ledger, states, seen.done))
@@ -95,6 +109,18 @@ def _homes(ledger: Ledger, states: States, done: int) -> Iterator[tuple[Advertis
     yield from where.items()
 
 
+def _paths(ledger: Ledger, a: Advertisement) -> Iterator[tuple[Node, ...]]:
+    """The paths of the moves of an advertisement's publisher."""
+    for operation in ledger.operations:
+        match operation.message:
+            case Relocate(moved, path) if moved == a:
+                yield path
+
+
+def _link(ledger: Ledger, channel: Link) -> str:
+    return " to ".join(map(topology(ledger.instance).name, channel))
+
+
 def _moved(ledger: Ledger, homes: Mapping[Advertisement, Node]) -> Iterator[tuple[Node, Node]]:
     """Where publishers are, and where they began."""
     began = {a.advertisement: a.at for a in ledger.instance.advertisers}
@@ -111,6 +137,7 @@ PROPERTIES_OF_MIGRATION = (
     Property.of("Released", "always", "node", MIGRATING, released, ("local",), role="client"),
     Property.of("OnePlace", "always", "world", MIGRATING, one_place, ("locals", "done"), quiet=True),
     Property.of("FreshTables", "always", "world", MIGRATING, fresh_tables, ("locals", "done"), quiet=True),
+    Property.of("OnPath", "always", "channel", MIGRATING, on_path, ("queue",)),
     Property.of("InOrder", "always", "world", MIGRATING, in_order, ("delivered", "overtaken")),
     Property.of("SomeMove", "sometimes", "world", MIGRATING, some_move, ("locals", "done"), quiet=True),
     Property.of("SomeHeld", "sometimes", "node", MIGRATING, some_held, ("local",), quiet=False, role="client"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from routeproof.model.instance import POLICIES
+from routeproof.spec.migration.claims import MIGRATION_CLAIMS
 from routeproof.spec.migration.properties import PROPERTIES_OF_MIGRATION
 from routeproof.spec.property import Specification
 from routeproof.spec.rules import Rule
@@ -32,6 +33,7 @@ SPECIFICATION = Specification(
     POLICIES,
     properties=PROPERTIES_OF_MIGRATION,
     rules=RULES,
+    claims=MIGRATION_CLAIMS,
     adopts=(
         "NoLostDelivery",
         "NoDuplicate",

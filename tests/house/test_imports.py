@@ -68,7 +68,6 @@ RUNS_IMPL = frozenset(
     f"routeproof.checker.cli.commands.{name}"
     for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "reproduce")
 ) | {
-    "routeproof.checker.migration",
     "routeproof.checker.placement",
     "routeproof.checker.pruning.run_options",
     "routeproof.checker.pruning.experiments",

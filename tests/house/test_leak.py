@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("model", "spec", "impl", "checker", "traces")
 ALLOWED = Path(__file__).with_name("leaks.txt")
 
-REGISTRIES = ("model/protocols.py", "impl/implementations.py", "checker/wings.py")
+REGISTRIES = ("model/protocols.py", "spec/specifications.py", "impl/implementations.py", "checker/wings.py")
 """One registry a room lists the protocols that ship: it has to name them."""
 
 WORDS = {
     "pruning": r"prun(?:e|es|ed|ing)|incremental|selective|congest\w*|relieve\w*|resubscribe\w*|(?:PRN|STA|CRD|SIM)-\d",
+    "migration": r"migrat\w*|relocate|flushed|at-once|MIG-\d",
 }
 """Per protocol other than the routing core, what gives it away: its name, its policies, its messages, its rules."""
 

@@ -1,26 +1,26 @@
 """The table `[migration]` of an instance: read, written, and refused where it is wrong."""
 
 import tomllib
+from importlib.resources import files
 
 import pytest
 
-from routeproof.checker.instances import load
+from routeproof.checker.instances import find, shipped
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.migration.messages import Relocate
 from routeproof.model.protocols import world
-from tests.migration.conftest import INSTANCES
 
-MOVE3 = (INSTANCES / "move3.toml").read_text(encoding="utf-8")
+MOVE3 = files("routeproof.model.migration").joinpath("instances", "move3.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", sorted(INSTANCES.glob("*.toml")), ids=lambda path: path.stem)
-def test_an_instance_is_what_is_written_of_it(path: object) -> None:
-    instance = load(path)  # type: ignore[arg-type]  # a path
+@pytest.mark.parametrize("name", [each.name for each in shipped() if each.protocol == "migration"])
+def test_an_instance_is_what_is_written_of_it(name: str) -> None:
+    instance = find(name)
     assert parse_instance(to_table(instance), "again") == instance
 
 
 def test_nodes_channels_and_operations() -> None:
-    asked = world(load(INSTANCES / "return2.toml"), "active")
+    asked = world(find("return2"), "active")
     assert [asked.name(node) for node in asked.nodes] == ["b1", "b2", "client-a"]
     assert asked.links == ((1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2))
     rows = {o.label: o for o in asked.ledger.operations}

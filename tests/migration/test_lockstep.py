@@ -5,16 +5,15 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from routeproof.checker.instances import load
+from routeproof.checker.instances import find, shipped
 from routeproof.impl.migration.broker import MigratingBroker
 from routeproof.impl.migration.implementation import IMPLEMENTATION
 from routeproof.impl.migration.publisher import MovingPublisher
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 from routeproof.spec.migration.specification import SPECIFICATION
-from tests.migration.conftest import INSTANCES
 
-NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml") if path.stem != "record2")
+NAMES = [each.name for each in shipped() if each.protocol == "migration" and each.name != "record2"]
 WALKS = 12
 
 
@@ -50,7 +49,7 @@ def _by_receiver(sends: object) -> dict[int, list[object]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lockstep(name: str) -> None:
-    instance = load(INSTANCES / f"{name}.toml")
+    instance = find(name)
     fired = Counter[str]()
     for policy in instance.policies:
         for seed in range(WALKS):
@@ -72,10 +71,10 @@ def test_lockstep_notices_a_fault(method: str, monkeypatch: pytest.MonkeyPatch) 
 
 def _walks() -> None:
     for seed in range(WALKS):
-        walk(world(load(INSTANCES / "quit2.toml"), "active"), seed)
+        walk(world(find("quit2"), "active"), seed)
 
 
 def test_what_is_not_implemented_is_refused() -> None:
-    instance = load(INSTANCES / "record2.toml")
+    instance = find("record2")
     with pytest.raises(ValueError, match="not implemented"):
         IMPLEMENTATION.make(1, (2,), "active", IMPLEMENTATION.own_of(instance))

@@ -18,7 +18,7 @@ from routeproof.checker.pruning.triggered import triggered_more
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning.instances import congested, parameters, readings
+from routeproof.model.pruning.instances import congested, parameters
 from routeproof.model.pruning.parameters import PRUNING
 from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS, Claim
@@ -124,7 +124,7 @@ def test_a_repair_mends_the_counterexample(claim: Claim, tmp_path: Path) -> None
     assert mended.verdict == "holds"
     if repair.readings or repair.policy:
         changed = variant(found.world, repair)
-        assert (changed.policy, readings(changed.instance)) != (found.world.policy, readings(found.world.instance))
+        assert (changed.policy, changed.instance.own) != (found.world.policy, found.world.instance.own)
         own = explore(changed, properties=[PROPERTIES[claim.property]]).findings[claim.property]
         assert own.verdict == "holds" or claim.id == "COUNT-few", "000 makes no use of counts"
     if repair.holds:
@@ -137,6 +137,7 @@ def test_a_repair_mends_the_counterexample(claim: Claim, tmp_path: Path) -> None
 def has(instance: Instance, repair: Repair) -> bool:
     """It is one of the variant."""
     read = [parameters(instance, policy) for policy in instance.policies if policy in PRUNING]
+    read = read or [instance.section(instance.protocol)]
     return all(getattr(each, key) == value for each in read for key, value in repair.readings.items())
 
 
