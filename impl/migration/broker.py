@@ -88,6 +88,8 @@ class MigratingBroker(Broker):
     def _handle(self, sender: Node, message: Message, out: Outbox) -> None:
         assert isinstance(out, MovingOutbox | MovingPackingOutbox)
         match message:
+            case Relocate(a, path) | Arrive(a, path) | Update(a, path) if not self._is_on(a, path):
+                pass  # a peer that is mistaken: there is nothing to do here
             case Relocate(a, path):
                 self._relocate(a, path, out)
             case Arrive(a, _) if self.parameters.enters == "known" and a not in self._advs:
@@ -116,6 +118,13 @@ class MigratingBroker(Broker):
                 super()._handle(sender, message, out)
             case _:
                 super()._handle(sender, message, out)
+
+    def _is_on(self, a: Advertisement, path: Path) -> bool:
+        """True if this broker is on the path, and has a channel to the next one."""
+        if a.id not in self.clients or self.node not in path:
+            return False
+        onward = path[path.index(self.node) + 1 :][:1]
+        return set(onward) <= set(self.neighbours)
 
     def _relocate(self, a: Advertisement, path: Path, out: MovingOutbox | MovingPackingOutbox) -> None:
         is_here = a in self._attached and a not in self._moving and self._advs.get(a) == LOCAL
@@ -189,10 +198,10 @@ class MigratingBroker(Broker):
 
     def _pass_on(self, a: Advertisement, out: MovingOutbox | MovingPackingOutbox) -> None:
         onward = self._advs.get(a)
-        if onward == LOCAL:
+        if onward == LOCAL and a.id in self.clients:
             self._moving.discard(a)
             out.last.append((self.clients[a.id], Resume(a)))  # MIG-8
-        elif onward is not None:
+        elif onward not in (None, LOCAL):
             out.last.append((onward, Complete(a)))  # MIG-7
 
     def tables(self) -> Tables:
@@ -206,6 +215,7 @@ class MigratingBroker(Broker):
             draining=tuple(sorted(self._draining.items(), key=lambda item: by_id(item[0]))),
             flushed=_in_order(self._flushed),
             updated=_in_order(self._updated),
+            waiting=tuple(sorted(((a.advertisement, a.path) for a in self._waiting), key=lambda e: by_id(e[0]))),
         )
 
 

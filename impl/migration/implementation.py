@@ -10,8 +10,10 @@ from routeproof.impl.implementation import Implementation, Own
 from routeproof.impl.migration.broker import MigratingBroker
 from routeproof.impl.migration.publisher import MovingPublisher
 from routeproof.impl.simulation.simulator import Handler
+from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import POLICIES, Instance
-from routeproof.model.migration.messages import MIGRATION
+from routeproof.model.messages import CORE
+from routeproof.model.migration.messages import MIGRATION, Relocate
 from routeproof.model.migration.operations import movers, publisher_name, topology
 from routeproof.model.migration.parameters import READINGS, MigrationParameters, parameters_of
 from routeproof.model.overlay import Node
@@ -32,8 +34,13 @@ def make(node: Node, neighbours: Sequence[Node], policy: str, own: Own) -> Handl
     publishers = own.get("publishers", ())
     for _, client, home in publishers:
         if client == node:
-            return MovingPublisher(node, home, marks=parameters.removal == "drained")
+            return MovingPublisher(node, home, neighbours, marks=parameters.removal == "drained")
     return MigratingBroker(node, neighbours, policy, parameters, {id: client for id, client, _ in publishers})
 
 
-IMPLEMENTATION = Implementation("migration", POLICIES, make, messages=MIGRATION, own_of=own_of)
+def own_wire(policy: str, own: Own) -> Wire:
+    """Over TCP a driver may request a move; the other messages of a move come from brokers and publishers only."""
+    return Wire((*CORE, *MIGRATION), operations=(Relocate,))
+
+
+IMPLEMENTATION = Implementation("migration", POLICIES, make, messages=MIGRATION, own_of=own_of, own_wire=own_wire)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from routeproof.impl.routing import Sends
 from routeproof.model.messages import Advertise, Advertisement, Message, Publish, Unadvertise
 from routeproof.model.migration.messages import Arrive, Flushed, Leave, Path, Pause, Refuse, Resume, Stay
@@ -10,11 +12,14 @@ from routeproof.model.overlay import Node
 
 
 class MovingPublisher:
-    """Begins at `home`. `marks`: it marks its last publication before it moves (MIG-12)."""
+    """Begins at `home`. `places`: the brokers to which it has a channel. `marks`: it marks its last publication before
+    it moves (MIG-12).
+    """
 
-    def __init__(self, node: Node, home: Node, *, marks: bool) -> None:
+    def __init__(self, node: Node, home: Node, places: Sequence[Node], *, marks: bool) -> None:
         self.node = node
         self.at = home
+        self.places = frozenset(places)
         self.marks = marks
         self.advertised = False
         self.paused = False
@@ -30,13 +35,14 @@ class MovingPublisher:
                 self._notes(message)
                 return [(self.at, message)]
             case Pause(a, path):
-                return self._pause(a, path) if self.advertised else [(self.at, Stay(a))]  # MIG-16
+                can_go = self.advertised and path[:1] and path[0] in self.places
+                return self._pause(a, path) if can_go else [(self.at, Stay(a))]  # MIG-16
             case Resume(a):  # MIG-8
                 former, self.at = self.at, sender
                 return [*self._released(), (former, Leave(a))]
             case Refuse(a):  # MIG-16
                 return [*self._released(), (self.at, Stay(a))]
-        raise TypeError(f"publisher {self.node} cannot receive {message!r}")
+        return []  # a peer that is mistaken: there is nothing to do here
 
     def _pause(self, a: Advertisement, path: Path) -> Sends:
         self.paused = True

@@ -4,11 +4,13 @@ It handles one message at a time, and takes turns among the peers with messages.
 grows without bound is the windows' doing (`link`), and that nothing is handled whose outcome has no room:
 
     a message from a neighbour is handled while fewer than `high_water` messages wait for each *other* peer,
-    a client's operation while that is so of all peers
+    a client's operation while that is so of all peers,
+    at a client's node a message from a broker always
 
 so a slow broker slows down those before it, hop by hop, up to the clients. No brokers wait for each other in a circle:
 a message over X -> B waits only for room on links B -> Y with Y other than X, those for Y -> Z with Z other than B, and
-so on. That is a path which never turns back, and in a tree (RTE-1) it ends.
+so on. That is a path which never turns back, and in a tree (RTE-1) it ends. Nor do they wait through a client's node that has
+channels to several brokers: such a node takes what brokers send it without waiting for a peer.
 
 A log has one line a matter: short, and nothing in it that a terminal would act on.
 """
@@ -249,6 +251,8 @@ class BrokerNode:
         return False
 
     def _blocked(self, node: Node, peer: Peer[Message]) -> bool:
+        if node != LOCAL and self.setting.role == "client":
+            return False
         return len(self._full) > (node != LOCAL and peer in self._full)
 
     def _step(self, sender: Node, peer: Peer[Message]) -> None:

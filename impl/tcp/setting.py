@@ -48,6 +48,8 @@ class Setting:
     """The file that its events go to."""
     snapshots: int = 0
     limits: Limits = Limits()
+    role: str = "broker"
+    """The node's role in the topology."""
     protocol: str = ""
     """The first that has the policy, where it is left out."""
     own: Own = Factory(dict)

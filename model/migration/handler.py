@@ -51,6 +51,10 @@ def migrating(tables: Tables) -> MigrationTables:
     return tables
 
 
+A_MOVE = Kept(True, frozenset())
+"""What a broker holds back while a publisher waits for its advertisement."""
+
+
 class Migration(Routing):
     """Brokers, and the publishers that move among them."""
 
@@ -75,13 +79,8 @@ class Migration(Routing):
         return MigrationTables() if node in self.overlay.brokers else Publisher(self.homes[node])
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
-        if isinstance(local, Publisher):
-            return sender != LOCAL or self.takes(local, message, self.homes[node])
-        match message:
-            case Arrive(a):
-                assert isinstance(local, MigrationTables)
-                return self.may_arrive(local, a)
-        return True
+        is_operation = isinstance(local, Publisher) and sender == LOCAL
+        return not is_operation or self.takes(local, message, self.homes[node])
 
     def takes(self, local: Publisher, message: Hashable, home: Node) -> bool:
         """True if a publisher takes this operation now (readings `waits` and `publishes`)."""
@@ -90,10 +89,12 @@ class Migration(Routing):
         return not (local.paused and self.parameters.waits == "pause")
 
     def may_arrive(self, tables: MigrationTables, a: Advertisement) -> bool:
-        """MIG-15: the target must know the advertisement, or the update would overtake it."""
+        """MIG-15: the target must know the advertisement, or the update would overtake its flood."""
         return self.parameters.enters == "any-time" or tables.adv_from(a) is not None
 
     def kept(self, local: Local) -> Kept:
+        if isinstance(local, MigrationTables):
+            return A_MOVE if local.waiting else NOTHING_KEPT
         if not isinstance(local, Publisher) or not local.held:
             return NOTHING_KEPT
         publications = frozenset(m.publication.id for m in local.held if isinstance(m, Publish))
@@ -149,6 +150,9 @@ class Migration(Routing):
         match message:
             case Relocate(a, path):
                 self.on_relocate(step, a, path)
+            case Arrive(a, path) if not self.may_arrive(migrating(step.tables), a):
+                step.tables = migrating(step.tables).with_waiting(a, path)
+                step.rules.add("MIG-15")
             case Arrive(a, path):
                 self.on_arrive(step, a, path)
             case Update(a, path):
@@ -167,6 +171,9 @@ class Migration(Routing):
             case Advertise(a) if sender == LOCAL and self.client(a) is not None:
                 self.mark(step, "attached", a)
                 super().dispatch(step, sender, message)
+            case Advertise(a):
+                super().dispatch(step, sender, message)
+                self.let_in(step, a)
             case Unadvertise(a) if sender == LOCAL:
                 self.unmark(step, a, "attached")
                 super().dispatch(step, sender, message)
@@ -185,6 +192,13 @@ class Migration(Routing):
         """MIG-16: only a publisher that is connected here, and neither comes nor goes, can be moved from here."""
         tables = migrating(step.tables)
         return a in tables.attached and a not in tables.moving and tables.adv_from(a) == LOCAL
+
+    def let_in(self, step: Step, a: Advertisement) -> None:
+        """MIG-15: a publisher that came before its advertisement is taken in."""
+        path = dict(migrating(step.tables).waiting).get(a)
+        if path is not None:
+            step.tables = migrating(step.tables).without_waiting(a)
+            self.on_arrive(step, a, path)
 
     def on_arrive(self, step: Step, a: Advertisement, path: Path) -> None:
         client = self.client(a)

@@ -13,6 +13,7 @@ from routeproof.model.tables import Tables, by_id
 
 Advertisements = Annotated[tuple[Advertisement, ...], ORDERED]
 Hops = Annotated[tuple[tuple[Advertisement, Node], ...], ORDERED]
+Arrivals = Annotated[tuple[tuple[Advertisement, tuple[Node, ...]], ...], ORDERED]
 
 
 @frozen(cache_hash=True)
@@ -40,6 +41,8 @@ class MigrationTables(Tables):
     """At the source: publishers that have sent their last publication (MIG-12)."""
     updated: Advertisements = ()
     """At the source: publishers whose update has come."""
+    waiting: Arrivals = ()
+    """At the target: publishers that came before their advertisement, with the paths of their moves (MIG-15)."""
 
     def draining_from(self, advertisement: Advertisement) -> Node | None:
         """Where its last publications come from; None where no move of it is under way."""
@@ -51,6 +54,13 @@ class MigrationTables(Tables):
 
     def without_draining(self, advertisement: Advertisement) -> Self:
         return evolve(self, draining=tuple(e for e in self.draining if e[0] != advertisement))
+
+    def with_waiting(self, advertisement: Advertisement, path: tuple[Node, ...]) -> Self:
+        entries = (*self.without_waiting(advertisement).waiting, (advertisement, path))
+        return evolve(self, waiting=tuple(sorted(entries, key=lambda e: by_id(e[0]))))
+
+    def without_waiting(self, advertisement: Advertisement) -> Self:
+        return evolve(self, waiting=tuple(e for e in self.waiting if e[0] != advertisement))
 
     def marked(self, name: str, advertisement: Advertisement, *, present: bool = True) -> Self:
         """With the advertisement in the field of this name, or without it."""

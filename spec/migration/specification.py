@@ -23,7 +23,7 @@ RULES = tuple(
         ("MIG-12", "the publisher marks its last publication", "ours", True),
         ("MIG-13", "an advertisement that moves lies both ways", "ours", True),
         ("MIG-14", "the broker that sent subscriptions withdraws them", "ours", True),
-        ("MIG-15", "the target waits for the advertisement", "ours", False),
+        ("MIG-15", "the target waits for the advertisement", "ours", True),
         ("MIG-16", "moves that do not take place", "ours", True),
     )
 )

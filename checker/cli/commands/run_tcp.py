@@ -145,6 +145,7 @@ def _settings(request: Request, parts: Path) -> dict[Node, Setting]:
             host=arguments.host or LOOPBACK,
             trace=str(_part(parts, request.names[node])),
             snapshots=arguments.snapshots,
+            role=topology.role[node],
             protocol=request.implementation.protocol,
             own=request.own,
             names={str(each): request.names[each] for each in (node, *neighbours)},
@@ -156,7 +157,9 @@ def _settings(request: Request, parts: Path) -> dict[Node, Setting]:
 
 
 def _refuse_circles(request: Request) -> None:
-    """Where nodes could wait for each other in a circle, each for room at the next one, a run might never end."""
+    """Where nodes could wait for each other in a circle, each for room at the next one, a run might never end. A client
+    never waits for room when a broker has sent it something, so that no such circle leads through it.
+    """
     reached: dict[Node, Node] = {}
 
     def root(node: Node) -> Node:
@@ -164,8 +167,9 @@ def _refuse_circles(request: Request) -> None:
             node = reached[node]
         return node
 
-    for u, v in request.drawn.topology.channels:
-        if u < v:
+    topology = request.drawn.topology
+    for u, v in topology.channels:
+        if u < v and "client" not in (topology.role[u], topology.role[v]):
             if root(u) == root(v):
                 ends = " and ".join(request.names[node] for node in (u, v))
                 raise UsageError(f"run: the channel between {ends} closes a circle; --tcp runs trees, leave it out")
