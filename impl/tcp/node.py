@@ -9,8 +9,8 @@ grows without bound is the windows' doing (`link`), and that nothing is handled 
 
 so a slow broker slows down those before it, hop by hop, up to the clients. No brokers wait for each other in a circle:
 a message over X -> B waits only for room on links B -> Y with Y other than X, those for Y -> Z with Z other than B, and
-so on. That is a path which never turns back, and in a tree (RTE-1) it ends. Nor do they wait through a client's node that has
-channels to several brokers: such a node takes what brokers send it without waiting for a peer.
+so on. That is a path which never turns back, and in a tree (RTE-1) it ends. Nor do they wait through a client's
+node with channels to several brokers: such a node takes what brokers send it without waiting for a peer.
 
 A log has one line a matter: short, and nothing in it that a terminal would act on.
 """

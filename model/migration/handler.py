@@ -52,7 +52,7 @@ def migrating(tables: Tables) -> MigrationTables:
 
 
 A_MOVE = Kept(True, frozenset())
-"""What a broker holds back while a publisher waits for its advertisement."""
+"""Tags of a broker at which a publisher waits for its advertisement: the network is not quiet."""
 
 
 class Migration(Routing):
@@ -79,8 +79,9 @@ class Migration(Routing):
         return MigrationTables() if node in self.overlay.brokers else Publisher(self.homes[node])
 
     def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
-        is_operation = isinstance(local, Publisher) and sender == LOCAL
-        return not is_operation or self.takes(local, message, self.homes[node])
+        if isinstance(local, Publisher) and sender == LOCAL:
+            return self.takes(local, message, self.homes[node])
+        return True
 
     def takes(self, local: Publisher, message: Hashable, home: Node) -> bool:
         """True if a publisher takes this operation now (readings `waits` and `publishes`)."""
