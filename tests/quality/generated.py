@@ -1,78 +1,22 @@
-"""Generated mutants of the model's handlers: every comparison, boundary, order, guard and update, one at a time.
+"""Generated mutants: every comparison, boundary, order, guard and update of a module's functions, one at a time.
 
-A mutant is the source of one module with one node of its syntax tree replaced. It is asked the questions that exploring
-instances asks of the sound model (`checker.prove.refine`). A mutant that answers one of them in another way is caught:
-by the relation, which allows no other answer (AnswersDetermined), and under pruning by the reference implementation,
-which gives the sound answer to the same question from the same tables.
-
-`python -m tests.quality.generated` prints how many there are, how many are caught, and the others.
+A `Mutant` is one function with one node of its syntax tree replaced. `applied` puts its code into the function that is
+in use, so that every module that imported the function runs the mutant; `mutation` says who catches it.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
+import gc
 import importlib
-import sys
-import types
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType
 
-from attrs import evolve, frozen
-
-from routeproof.checker.instances import find
-from routeproof.checker.prove.refine.answers import Question
-from routeproof.checker.prove.refine.sample import Explored
-from routeproof.model.filters import EventSet
-from routeproof.model.messages import (
-    Advertise,
-    PackedSubscribe,
-    PackedUnsubscribe,
-    Subscribe,
-    Subscription,
-    Unadvertise,
-    Unsubscribe,
-)
-from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.protocol import Local, Protocol
-from routeproof.model.protocols import world
-from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.routing import Routing
-from tests.quality.test_lockstep_finds import ALL, NARROW, ONE, SAME, SHOWN, STAR, USUAL, WIDE, A, B
-
-TARGETS = {
-    "routing": ("routeproof.model.routing", "Routing"),
-    "pruning": ("routeproof.model.pruning.handler", "Pruning"),
-}
-"""By protocol, the module whose methods are changed, and its class."""
-
-ASKED = {
-    "routing": ("tiny", "line3", "unadv3", "equal3", "star4", "cross3", "wide3"),
-    "pruning": (
-        *("back2", "collects3", "hold3", "return3", "larger3", "adverts3", "newcomer3", "prune3", "halves3"),
-        *("absent3", "forgets3", "apart4", "listed3", "overtake2"),
-    ),
-}
-EQUIVALENT = {
-    "wanted: condition left out: (s for s in candidates if not any((self.covers(k, s) for k in kept)))": (
-        "what a kept one covers is quenched by that one all the same, as is what it covers in turn"
-    ),
-    "goes_before: comparison: (t not in sent, by_id(t)) < (s not in sent, by_id(s))": "two that differ have two ids",
-    "settle: order: sorted((s for s in wanted if s not in sent), key=by_id)": "what is wanted is in the order of ids",
-    "publish_to: order: sorted(hops - {sender})": "a set of small whole numbers is in their order, and links have none",
-    "make_way: guard always: if kept != retained:": "the table is replaced by an equal one",
-    "settle: guard always: if retained:": "the table is replaced by an equal one",
-    "candidates: order: sorted({*drawn, *self.staying(pruned(tables), neighbour, drawn)}, key=by_id)": (
-        "what is added is sorted once more where it is sent, and tables keep the order of ids"
-    ),
-}
-"""Mutants that answer every question as the sound model does, and why."""
-
-EACH = 150
-"""Questions of one instance, under one policy and about one kind of message, that are asked."""
+from attrs import frozen
 
 SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -86,71 +30,103 @@ SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Is: ast.IsNot,
     ast.IsNot: ast.Is,
 }
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+UNREAD = frozenset({"__repr__", "__str__", "_repr_pretty_", "describe"})
+"""Functions whose results are read by people only."""
 
 
 @frozen
-class Generated:
-    """One mutant: where it is, what is changed, and the module's source with the change."""
+class Mutant:
+    """One change in one function. `key` names it by what it changes, so that other edits of the module leave it."""
 
+    module: str
+    function: str
     line: int
-    change: str
-    source: str
-    method: str
+    """First line of the function, which tells apart those of one name."""
+    place: int
+    change: int
+    what: str
 
-    def __str__(self) -> str:
-        return f"{self.method}: {self.change}"
+    @property
+    def key(self) -> str:
+        return f"{self.function}: {self.what}"
 
 
-def generate(module: str) -> Iterator[Generated]:
+def source_of(module: str) -> str:
     path = importlib.import_module(module).__file__
     assert path is not None
-    yield from mutants_of(Path(path).read_text(encoding="utf-8"))
+    return Path(path).read_text(encoding="utf-8")
 
 
-def mutants_of(text: str) -> Iterator[Generated]:
-    for number in range(len(list(_places(ast.parse(text))))):
-        tree = ast.parse(text)
-        method, parent, field, index, node = list(_places(tree))[number]
-        for change in range(len(_changes(node))):
-            tree = ast.parse(text)
-            method, parent, field, index, node = list(_places(tree))[number]
-            what, new = _changes(node)[change]
-            before = ast.unparse(node)
-            held = getattr(parent, field)
-            if index is None:
-                setattr(parent, field, new)
-            else:
-                held[index] = new
-            ast.fix_missing_locations(tree)
-            yield Generated(node.lineno, f"{what}: {before.splitlines()[0]}", ast.unparse(tree), method)
+def mutants(module: str) -> tuple[Mutant, ...]:
+    return tuple(mutants_of(source_of(module), module))
 
 
-Place = tuple[str, ast.AST, str, "int | None", "ast.expr | ast.stmt"]
+def mutants_of(text: str, module: str = "") -> Iterator[Mutant]:
+    seen: Counter[str] = Counter()
+    for name, function in functions(ast.parse(text)):
+        for place, (_, _, _, node) in enumerate(_places(function)):
+            for change, (what, _) in enumerate(_changes(node)):
+                said = f"{what}: {ast.unparse(node).splitlines()[0]}"
+                seen[name + said] += 1
+                again = seen[name + said]
+                yield Mutant(
+                    module, name, _first_line(function), place, change, f"{said} ({again})" if again > 1 else said
+                )
 
 
-def _places(tree: ast.Module) -> Iterator[Place]:
-    for each in ast.walk(tree):
-        if isinstance(each, ast.FunctionDef) and each.name != "__init__" and "_note" not in each.name:
-            yield from _below(each.name, each)
+def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions of a module and methods of its classes, with their qualified names."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from functions(node, f"{within}{node.name}.")
+        elif isinstance(node, ast.FunctionDef) and node.name not in UNREAD:
+            yield within + node.name, node
 
 
-def _below(method: str, parent: ast.AST) -> Iterator[Place]:
+def _first_line(function: ast.FunctionDef) -> int:
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
+
+
+Place = tuple[ast.AST, str, "int | None", "ast.expr | ast.stmt"]
+
+
+def _places(function: ast.FunctionDef) -> list[Place]:
+    return [place for statement in _statements(function) for place in statement]
+
+
+def _statements(function: ast.FunctionDef) -> Iterator[list[Place]]:
+    for index, node in enumerate(function.body):
+        if not _decides_nothing(node):
+            yield [(function, "body", index, node), *_below(node)]
+
+
+def _below(parent: ast.AST) -> Iterator[Place]:
     for field, value in ast.iter_fields(parent):
+        if field == "annotation":
+            continue
         nodes = value if isinstance(value, list) else [value]
         for index, node in enumerate(nodes):
-            if isinstance(node, ast.expr | ast.stmt) and not _is_about_coverage(node):
-                yield method, parent, field, index if isinstance(value, list) else None, node
-            if isinstance(node, ast.AST) and not _is_about_coverage(node):
-                yield from _below(method, node)
+            if isinstance(node, ast.AST) and not _decides_nothing(node):
+                if isinstance(node, ast.expr | ast.stmt):
+                    yield parent, field, index if isinstance(value, list) else None, node
+                yield from _below(node)
 
 
-def _is_about_coverage(node: ast.AST) -> bool:
-    """Notes which rules fired, is text, or is for mypy: no answer depends on it."""
+def _decides_nothing(node: ast.AST) -> bool:
+    """True of what only notes which rules fired, is text or an error's text, or is for mypy."""
     if isinstance(node, ast.If):
-        return all(_is_about_coverage(each) for each in (*node.body, *node.orelse))
-    return isinstance(node, ast.Assert) or (
+        return all(_decides_nothing(each) and not isinstance(each, ast.Raise) for each in (*node.body, *node.orelse))
+    return isinstance(node, ast.Assert | ast.Raise | ast.JoinedStr) or (
         isinstance(node, ast.Expr)
-        and (isinstance(node.value, ast.Constant) or "rules" in ast.unparse(node) or "_note" in ast.unparse(node))
+        and (isinstance(node.value, ast.Constant) or ".rules." in ast.unparse(node) or "_note" in ast.unparse(node))
     )
 
 
@@ -168,145 +144,102 @@ def _changes(node: ast.expr | ast.stmt) -> list[tuple[str, ast.AST]]:
                 ("guard always", ast.If(ast.Constant(value=True), body, orelse)),
                 ("guard never", ast.If(ast.Constant(value=False), body, orelse)),
             ]
+        case ast.IfExp(body=body, orelse=orelse):
+            return [("choice always", body), ("choice never", orelse)]
         case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
             order = ast.parse(f"reversed(list({ast.unparse(iter_)}))", mode="eval").body
             return [("order", ast.For(target, order, body, orelse))]
-        case ast.Expr() | ast.AugAssign():
+        case ast.Expr() | ast.AugAssign() | ast.Delete():
             return [("update left out", ast.Pass())]
-        case ast.Assign(targets=[ast.Attribute()]):
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             return [("update left out", ast.Pass())]
-        case ast.GeneratorExp(elt=elt, generators=[ast.comprehension(ifs=[_, *_]) as one]):
-            bare = ast.comprehension(one.target, one.iter, [], one.is_async)
-            return [("condition left out", ast.GeneratorExp(elt, [bare]))]
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-            return [("arithmetic", ast.BinOp(left, ast.Sub() if isinstance(op, ast.Add) else ast.Add(), right))]
-        case ast.Constant(value=int() as value) if not isinstance(value, bool):
+        case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp() if any(
+            each.ifs for each in node.generators
+        ):
+            bare = copy.copy(node)
+            bare.generators = [ast.comprehension(x.target, x.iter, [], x.is_async) for x in node.generators]
+            return [("condition left out", bare)]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC and not _is_type(node):
+            return [("arithmetic", ast.BinOp(left, ARITHMETIC[type(op)](), right))]
+        case ast.Constant(value=bool(value)):
+            return [("opposite", ast.Constant(value=not value))]
+        case ast.Constant(value=int(value)):
             return [("boundary", ast.Constant(value=value + 1))]
         case ast.Call(func=ast.Name(id="sorted"), args=[first, *_]):
             return [("order", ast.Call(ast.Name("tuple", ast.Load()), [first], []))]
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in OPPOSITE:
+            return [("opposite", ast.Call(ast.Name(OPPOSITE[name], ast.Load()), args, keywords))]
     return []
 
 
+def _is_type(node: ast.BinOp) -> bool:
+    """True of a union of types."""
+    names = [side.id for side in (node.left, node.right) if isinstance(side, ast.Name)]
+    return isinstance(node.op, ast.BitOr) and any(name[0].isupper() or name in ("str", "int") for name in names)
+
+
+# -- mutants in place of the functions ---------------------------------------------------------------------------------
+
+
+def changed(mutant: Mutant, text: str) -> tuple[ast.Module, ast.FunctionDef]:
+    """The module's tree with the change, and the function in it."""
+    tree = ast.parse(text)
+    function = next(f for name, f in functions(tree) if (name, _first_line(f)) == (mutant.function, mutant.line))
+    parent, field, index, node = _places(function)[mutant.place]
+    _, new = _changes(node)[mutant.change]
+    held = getattr(parent, field)
+    if index is None:
+        setattr(parent, field, new)
+    else:
+        held[index] = ast.copy_location(new, node)
+    ast.fix_missing_locations(tree)
+    return tree, function
+
+
+def apply(mutant: Mutant) -> None:
+    """Puts the mutant's code into the functions that are in use. For a process that ends thereafter."""
+    tree, function = changed(mutant, source_of(mutant.module))
+    former = in_use(mutant)
+    if former[0].__code__.co_freevars:  # what a method may close over is its class
+        function.body += ast.parse("if False: __class__").body
+        ast.fix_missing_locations(tree)
+    code = _code(compile(tree, former[0].__code__.co_filename, "exec", dont_inherit=True), former[0].__code__)
+    for each in former:
+        each.__code__ = code
+
+
+def _code(within: CodeType, former: CodeType) -> CodeType:
+    """The code object that has the place of a former one."""
+    found = [each for each in _codes(within) if _place_of(each) == _place_of(former)]
+    assert len(found) == 1, f"{former.co_qualname} is in {former.co_filename} {len(found)} times"
+    return found[0]
+
+
+def _codes(within: CodeType) -> Iterator[CodeType]:
+    for each in within.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def _place_of(code: CodeType) -> tuple[str, str, int]:
+    return code.co_filename, code.co_qualname, code.co_firstlineno
+
+
 @cache
-def questions(protocol: str) -> tuple[tuple[Protocol, Question], ...]:
-    """Questions with the sound protocol that answered them, different ones only."""
-    found: list[tuple[Protocol, Question]] = []
-    for name in ASKED[protocol]:
-        for policy in find(name).policies:
-            explored = Explored.of(world(find(name), policy))
-            counts: Counter[type] = Counter()
-            for question in explored.questions:
-                counts[type(question.message)] += 1
-                if counts[type(question.message)] <= EACH:
-                    found.append((explored.world.protocol, question))
-            if protocol == "routing":
-                found += [(explored.world.protocol, question) for question in explored.arbitrary[:EACH]]
-    for made_up in MORE_OF_PRUNING if protocol == "pruning" else MORE_OF_ROUTING:
-        found += asked_in(made_up)
-    return tuple(found)
-
-
-def asked_in(talk: Talk) -> Iterator[tuple[Protocol, Question]]:
-    """Questions of a talk with one broker, about which no run of an instance asks."""
-    sound: Routing = (
-        Pruning(STAR, "incremental", talk.parameters) if talk.parameters is not None else Routing(STAR, "packing")
-    )
-    local: Local = sound.initial(1)
-    for sender, message in talk.said:
-        answer = sound.handle(1, local, sender, message)
-        yield sound, Question(sound.policy, 1, local, sender, message, answer)
-        local = answer.local
-
-
-@frozen
-class Talk:
-    """Under these readings, or those of the core under packing."""
-
-    said: Sequence[tuple[Node, Hashable]]
-    parameters: PruningParameters | None = None
-
-
-TWO = Subscription(5, "w", EventSet.of((2,)))
-MORE_OF_ROUTING = (
-    Talk(((2, Advertise(A)), (3, PackedSubscribe((NARROW, ONE))), (3, PackedUnsubscribe((NARROW, ONE))))),
-)
-"""A packed message that is handled in another order is sent on in another order."""
-
-MORE_OF_PRUNING = (
-    *(Talk(each.said, each.parameters) for each in SHOWN),
-    # what comes from elsewhere is void, and so is what is taken up twice (RTE-8)
-    Talk(
-        (
-            (2, Advertise(A)),
-            (3, Subscribe(WIDE)),
-            (4, Unsubscribe(WIDE)),
-            (LOCAL, Congest()),
-            (3, withdraw(WIDE, ())),
-            (3, withdraw(WIDE, ())),
-            (LOCAL, Relieve()),
-        ),
-        USUAL,
-    ),
-    # an advertisement elsewhere draws nothing here (PRN-11)
-    Talk(
-        (
-            (2, Advertise(A)),
-            (4, Advertise(B)),
-            (3, Subscribe(WIDE)),
-            (3, withdraw(WIDE, ())),
-            (2, Unadvertise(A)),
-        ),
-        USUAL,
-    ),
-    # where a withdrawal ends, what was held back before stays so (PRN-5)
-    Talk(
-        (
-            (2, Advertise(A)),
-            (2, Advertise(B)),
-            (2, Subscribe(SAME)),
-            (3, Subscribe(ALL)),
-            (3, Subscribe(NARROW)),
-            (3, Subscribe(TWO)),
-            (3, withdraw(ALL, (Cut("b", (5, 5)),))),
-            (3, withdraw(TWO, ())),
-            (2, withdraw(SAME, ())),
-        ),
-        evolve(USUAL, sends="listed", cuts=(0, 1)),
-    ),
-)
-
-
-def made(each: Generated, module: str, name: str) -> type[Protocol]:
-    faulty = types.ModuleType(module)
-    sys.modules["routeproof.generated"] = faulty
-    exec(compile(each.source, module, "exec"), faulty.__dict__)
-    found: type[Protocol] = getattr(faulty, name)
+def _in_use() -> dict[tuple[str, str, int], list[FunctionType]]:
+    """Every function of this process by its place. Some are kept by closures only (attrs' cached properties)."""
+    found: dict[tuple[str, str, int], list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType):
+            found.setdefault(_place_of(each.__code__), []).append(each)
     return found
 
 
-def is_caught(each: Generated, protocol: str) -> bool:
-    """Whether it answers one question otherwise, or not at all."""
-    faulty = made(each, *TARGETS[protocol])
-    for sound, question in questions(protocol):
-        other = faulty.__new__(faulty)
-        other.__dict__.update(sound.__dict__)
-        try:
-            answer = other.handle(question.node, question.local, question.sender, question.message)
-        except Exception:  # noqa: BLE001  # a fault may break anything
-            return True
-        if (answer.local, answer.sends) != (question.answer.local, question.answer.sends):
-            return True
-    return False
-
-
-def main(protocols: Sequence[str]) -> None:
-    for protocol in protocols:
-        every = list(generate(TARGETS[protocol][0]))
-        left = [each for each in every if not is_caught(each, protocol)]
-        print(f"{protocol}: {len(every)} mutants, {len(every) - len(left)} caught")
-        for each in left:
-            print(f"  line {each.line}, {each}; {EQUIVALENT.get(str(each), 'NO REASON')}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:] or list(TARGETS))
+def in_use(mutant: Mutant) -> list[FunctionType]:
+    file = importlib.import_module(mutant.module).__file__
+    assert file is not None
+    for name, functions_ in _in_use().items():
+        if name == (file, mutant.function, mutant.line):
+            return functions_
+    raise LookupError(f"{mutant.module}: {mutant.function} is not in use")

@@ -1,0 +1,91 @@
+"""Talks with one broker that were made up to show one fault each: no run and no drawn talk shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from attrs import evolve, frozen
+
+from routeproof.model.filters import EventSet
+from routeproof.model.messages import (
+    Advertise,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
+from routeproof.model.pruning.parameters import PruningParameters
+from tests.impl import lockstep, test_pruning_lockstep
+from tests.quality.test_lockstep_finds import ALL, BACK, COLLECTS, NARROW, ONE, SAME, SHOWN, STAR, USUAL, WIDE, A, B
+
+
+@frozen
+class MadeUp:
+    """What is said to broker 1 under these readings, or those of the core under packing."""
+
+    said: Sequence[tuple[Node, Hashable]]
+    parameters: PruningParameters | None = None
+
+
+TWO = Subscription(5, "w", EventSet.of((2,)))
+
+MADE_UP = (
+    # a packed message that is handled in another order is sent on in another order
+    MadeUp(((2, Advertise(A)), (3, PackedSubscribe((NARROW, ONE))), (3, PackedUnsubscribe((NARROW, ONE))))),
+    *(MadeUp(each.said, each.parameters) for each in SHOWN),
+    MadeUp(BACK, evolve(COLLECTS, base="lazy")),
+    # what comes from elsewhere is void, and so is what is taken up twice (RTE-8)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (3, Subscribe(WIDE)),
+            (4, Unsubscribe(WIDE)),
+            (LOCAL, Congest()),
+            (3, withdraw(WIDE, ())),
+            (3, withdraw(WIDE, ())),
+            (LOCAL, Relieve()),
+        ),
+        USUAL,
+    ),
+    # an advertisement elsewhere draws nothing here (PRN-11)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (4, Advertise(B)),
+            (3, Subscribe(WIDE)),
+            (3, withdraw(WIDE, ())),
+            (2, Unadvertise(A)),
+        ),
+        USUAL,
+    ),
+    # where a withdrawal ends, what was held back before stays so (PRN-5)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (2, Advertise(B)),
+            (2, Subscribe(SAME)),
+            (3, Subscribe(ALL)),
+            (3, Subscribe(NARROW)),
+            (3, Subscribe(TWO)),
+            (3, withdraw(ALL, (Cut("b", (5, 5)),))),
+            (3, withdraw(TWO, ())),
+            (2, withdraw(SAME, ())),
+        ),
+        evolve(USUAL, sends="listed", cuts=(0, 1)),
+    ),
+)
+
+
+def follow_made_up(talk: MadeUp) -> None:
+    """The model and the reference implementation, side by side."""
+    pair = (
+        lockstep.Lockstep(STAR, 1, "packing")
+        if talk.parameters is None
+        else test_pruning_lockstep.Lockstep(STAR, 1, "incremental", talk.parameters)
+    )
+    for sender, message in talk.said:
+        pair.tell(sender, message)

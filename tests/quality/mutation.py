@@ -1,0 +1,366 @@
+"""Who catches the generated mutants of the model and of the reference brokers?
+
+Each mutant runs in a process of its own, forked from one in which everything is imported and every case is drawn. It is
+caught by the first that notices, the cheapest first:
+
+    lockstep    one broker told anything, in the model and in the reference implementation: messages or tables differ
+    search      all states of small instances: their numbers, or the properties that fail, are not the recorded ones
+    tests       the tests of the module (`TESTS`)
+
+A mutant that runs more than ten times as long as the sound code does is caught, too. What nobody notices is listed in
+`mutants.json`, each with the reason why nothing that brokers do depends on it.
+
+    python -m tests.quality.mutation OUT.jsonl [MODULE...]     plays all that OUT.jsonl does not have yet
+    python -m tests.quality.mutation --record OUT.jsonl        writes what it found into `mutants.json`
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import _lru_cache_wrapper, cache, partial
+from itertools import accumulate, islice
+from pathlib import Path
+from time import process_time
+from types import FrameType
+from typing import Any
+
+import pytest
+from attrs import define, frozen
+from hypothesis import HealthCheck, Phase, given, settings
+
+from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.explore import explore
+from routeproof.checker.instances import find
+from routeproof.model.instance import POLICIES
+from routeproof.model.protocols import world
+from routeproof.model.pruning.parameters import PRUNING
+from tests.impl import pruning_talk, test_lockstep, test_pruning_lockstep
+from tests.impl import talk as routing_talk
+from tests.impl.wild import WILD
+from tests.quality.generated import Mutant, apply, in_use, mutants
+from tests.quality.made_up import MADE_UP, follow_made_up
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = Path(__file__).with_name("mutants.json")
+COUNTS = json.loads((ROOT / "tests/checker/explore/counts.json").read_text(encoding="utf-8"))
+
+READING = frozenset(
+    f"model/{name}.py"
+    for name in ("codec", "fields", "instance_file", "plugins", "protocols", "reading", "pruning/instances")
+)
+"""Modules that read files, or list what there is: they decide what is asked, not what brokers do."""
+
+FOLDERS = {
+    "model/pruning": "pruning",
+    "impl/pruning": "pruning",
+    "impl/index": "index",
+    "model": "world",
+    "model/filters": "filters",
+}
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    yield "routeproof.impl.routing", "routing"
+    for folder, group in FOLDERS.items():
+        for path in sorted((ROOT / folder).glob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.stem != "__init__" and "mutants" not in path.stem and name not in READING:
+                is_core = path.stem in ("routing", "overlay", "messages", "tables")
+                yield f"routeproof.{name[:-3].replace('/', '.')}", "routing" if is_core and folder == "model" else group
+
+
+MODULES = dict(_modules())
+"""The modules that decide what brokers do, and which cases are about them."""
+
+TESTS = {
+    "routing": ("tests/model/test_routing.py", "tests/model/test_overlay.py", "tests/impl/test_broker.py"),
+    "world": ("tests/model/test_routing.py", "tests/model/test_pruning.py", "tests/checker/test_monitor.py"),
+    "pruning": ("tests/model/test_pruning.py", "tests/impl/test_pruning.py"),
+    "filters": (
+        *(f"tests/model/filters/test_{name}.py" for name in ("spec_example", "strict_cases", "event_set")),
+        *(f"tests/model/filters/test_{name}.py" for name in ("numbers", "normal_forms", "second_dialect", "laws")),
+        *(f"tests/model/filters/test_{name}.py" for name in ("strings_against_automata", "malformed")),
+    ),
+    "index": ("tests/impl/test_sketch.py", "tests/impl/test_indexes.py", "tests/impl/test_broker.py"),
+}
+SEARCHED = (
+    *("tiny", "loss2", "unadv3", "crash3", "reorder2", "duplicate3"),
+    *("back2", "overtake2", "hold3", "return3", "collects3", "absent3", "forgets3", "adverts3"),
+)
+LARGEST = 4_000
+"""States of a search that is repeated for each mutant."""
+
+KINDS = ("lockstep", "search")
+
+MOST = 1.0
+"""Seconds of the sound code in cases of one kind that one mutant is given: a survivor costs all of them."""
+
+AT_ONCE = 4
+"""Mutants at a time."""
+
+SLOWER = 10
+"""A mutant that takes so many times as long as the sound code does not end."""
+
+
+@frozen
+class Case:
+    """One thing that is asked of a mutant; it raises an error, or returns False, where the mutant is noticed."""
+
+    kind: str
+    play: Callable[[], object]
+    reaches: frozenset[tuple[str, str]]
+    """Functions that the sound code uses for it, by file and name."""
+    seconds: float
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+def drawn(talks: Any, most: int) -> list[Any]:
+    """Talks that Hypothesis draws, always the same ones."""
+    found: list[Any] = []
+
+    @settings(
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=most,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(talks)
+    def run(talk: Any) -> None:
+        found.append(talk)
+
+    run()
+    return found
+
+
+def lockstep_cases(share: float) -> Iterator[Callable[[], object]]:
+    for policy in POLICIES:
+        for talks in (routing_talk.talks((policy,)), routing_talk.talks((policy,), (WILD,))):
+            yield from (partial(test_lockstep.follow, each) for each in drawn(talks, round(150 * share)))
+    yield from (partial(follow_made_up, each) for each in MADE_UP)
+    for policy in PRUNING:
+        for prunes in (pruning_talk.talks((policy,)), pruning_talk.talks((policy,), (WILD,))):
+            yield from (partial(test_pruning_lockstep.follow, each) for each in drawn(prunes, round(250 * share)))
+
+
+def searched(name: str, policy: str) -> bool:
+    """Whether exploring an instance finds what is recorded of it, with columns and without."""
+    asked = world(find(name), policy)
+    result = explore(asked)
+    failed = {f.property for f in result.findings.values() if f.failed and f.kind == "always"}
+    plain = plain_search(asked, 2 * LARGEST)
+    return (
+        [result.states, result.transitions, result.depth] == COUNTS[name][policy]
+        and [plain.states, plain.transitions, plain.depth] == COUNTS[name][policy]
+        and (bool(failed) if find(name).faults.any else failed == set(find(name).must_fail))
+    )
+
+
+def search_cases() -> Iterator[Callable[[], object]]:
+    for name in SEARCHED:
+        yield from (partial(searched, name, p) for p, counts in COUNTS[name].items() if counts[0] <= LARGEST)
+
+
+def prepare(share: float = 1.0) -> list[Case]:
+    """Every case with what it reaches, the cheapest first. The sound code passes all of them."""
+    for module in MODULES:
+        importlib.import_module(module)
+    in_use(mutants("routeproof.model.routing")[0])
+    found = [measured("lockstep", each) for each in list(lockstep_cases(share))]
+    found += [measured("search", each) for each in search_cases()]
+    return sorted(found, key=lambda case: (case.kind != "lockstep", case.seconds))
+
+
+def measured(kind: str, play: Callable[[], object]) -> Case:
+    used: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            used.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    forget()
+    sys.setprofile(note)
+    try:
+        assert play() is not False, f"the sound code fails: {play}"
+    finally:
+        sys.setprofile(None)
+    before = process_time()
+    play()
+    files = {file for file, _ in used if str(ROOT) in file}
+    return Case(kind, play, frozenset(each for each in used if each[0] in files), process_time() - before)
+
+
+def forget() -> None:
+    """Empties all caches: they hold answers of the sound code."""
+    for each in _caches():
+        each.cache_clear()
+
+
+@cache
+def _caches() -> tuple[Any, ...]:
+    found = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+    return tuple(each for each in found if each.__module__.startswith("routeproof.") or "wild" in each.__module__)
+
+
+# -- one mutant --------------------------------------------------------------------------------------------------------
+
+
+class Endless(BaseException):
+    """A mutant that takes too long."""
+
+
+@define
+class Trial:
+    """One mutant, played in a process of its own."""
+
+    mutant: Mutant
+    child: int
+    pipe: int
+
+    @classmethod
+    def begin(cls, mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> Trial:
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            os.close(reader)
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            try:
+                answer = _noticed(mutant, cases, tests=tests)
+            except BaseException as error:  # noqa: BLE001  # a fault may break anything
+                answer = f"error {type(error).__name__}: {error}"[:300]
+            os.write(writer, answer.encode())
+            os._exit(0)
+        os.close(writer)
+        return cls(mutant, child, reader)
+
+    def answer(self) -> str:
+        """Who notices the mutant, or nothing."""
+        with os.fdopen(self.pipe, "rb") as pipe:
+            answer = pipe.read().decode()
+        _, status = os.waitpid(self.child, 0)
+        return answer if status == 0 else "lockstep, which ends the process"
+
+
+def caught_by(mutant: Mutant, cases: Sequence[Case], *, tests: bool = True) -> str:
+    return Trial.begin(mutant, cases, tests=tests).answer()
+
+
+def answers(
+    asked: Iterable[Mutant], cases: Sequence[Case], *, tests: bool, at_once: int
+) -> Iterator[tuple[Mutant, str]]:
+    """Who notices each mutant, some of them at a time."""
+    running: dict[int, Trial] = {}
+    waiting = iter(asked)
+    while True:
+        for mutant in islice(waiting, at_once - len(running)):
+            trial = Trial.begin(mutant, cases, tests=tests)
+            running[trial.pipe] = trial
+        if not running:
+            return
+        for pipe in select.select(list(running), [], [])[0]:
+            trial = running.pop(pipe)
+            yield trial.mutant, trial.answer()
+
+
+def _noticed(mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> str:
+    place = in_use(mutant)[0].__code__
+    group = MODULES[mutant.module]
+    reach = (place.co_filename, place.co_qualname)
+    reached = [case for case in cases if reach in case.reaches]
+    mine = [case for kind in KINDS for case in _affordable(each for each in reached if each.kind == kind)]
+    apply(mutant)
+    forget()
+    signal.signal(signal.SIGVTALRM, _end)
+    for case in mine:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 2 + SLOWER * case.seconds)
+        try:
+            if case.play() is False:
+                return case.kind
+        except Endless:
+            return f"{case.kind}, which does not end"
+        except Exception:  # noqa: BLE001  # a fault may break anything
+            return case.kind
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    if tests and (group in TESTS):
+        signal.setitimer(signal.ITIMER_VIRTUAL, 300)
+        for file in TESTS[group]:
+            with contextlib.suppress(SystemExit):
+                options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+                if pytest.main([*options, str(ROOT / file)]) != pytest.ExitCode.OK:
+                    return "tests"
+    return ""
+
+
+def _affordable(cases: Iterable[Case]) -> list[Case]:
+    """The first cases, as far as `MOST` goes."""
+    asked = list(cases)
+    before = accumulate((each.seconds for each in asked), initial=0.0)
+    return [each for each, spent in zip(asked, before, strict=False) if spent < MOST]
+
+
+def _end(*_: object) -> None:
+    raise Endless
+
+
+# -- the campaign ------------------------------------------------------------------------------------------------------
+
+
+@define
+class Played:
+    """Results so far, in a file with one line a mutant."""
+
+    path: Path
+
+    def known(self) -> dict[tuple[str, str], str]:
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        return {(row[0], row[1]): row[2] for row in map(json.loads, lines)}
+
+    def add(self, mutant: Mutant, answer: str) -> None:
+        with self.path.open("a", encoding="utf-8") as out:
+            out.write(json.dumps([mutant.module, mutant.key, answer]) + "\n")
+
+
+def play(out: Path, modules: Iterable[str], *, tests: bool, share: float) -> None:
+    """Plays every mutant that has no result yet, or that nothing caught. `tests`: also by the tests of its module."""
+    played = Played(out)
+    cases = prepare(share)
+    known = played.known()
+    gc.collect()
+    gc.freeze()
+    print(f"{len(cases)} cases, {sum(case.seconds for case in cases):.0f} s", flush=True)
+    for module in modules:
+        left = [each for each in mutants(module) if known.get((each.module, each.key), "") == ""]
+        for mutant, answer in answers(left, cases, tests=tests, at_once=AT_ONCE):
+            played.add(mutant, answer)
+        rows = Counter(played.known()[each.module, each.key] for each in mutants(module))
+        print(module, dict(rows), flush=True)
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = [each for each in arguments if each.startswith("--")]
+    out, *modules = [each for each in arguments if not each.startswith("--")]
+    play(
+        Path(out),
+        modules or list(MODULES),
+        tests="--no-tests" not in options,
+        share=0.4 if "--few" in options else 1.0,
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
