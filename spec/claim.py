@@ -2,12 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from attrs import Factory, frozen
 
-Verdict = Literal["holds", "fails", "holds with hypotheses", "comes out", "comes out in part", "does not come out"]
+Verdict = Literal[
+    "holds", "fails", "holds with hypotheses", "comes out", "comes out in part", "does not come out", "not measured"
+]
 """Outcome of a claim about a predicate, or about figures."""
+
+Place: TypeAlias = tuple[str, str]
+"""A row of an experiment: its quantity and its algorithm."""
+
+Rows: TypeAlias = Mapping[Place, float]
+
+
+@frozen
+class Part:
+    """A comparison that a claim about figures comes to: a row is at least, or at most, so many times another row.
+
+    Without another row, `times` is the number itself.
+    """
+
+    row: Place
+    relation: Literal["at least", "at most"]
+    times: float
+    of: Place | None = None
+
+    def bound(self, rows: Rows) -> float | None:
+        if self.of is None:
+            return self.times
+        return None if self.of not in rows else self.times * rows[self.of]
+
+    def holds(self, rows: Rows) -> bool | None:
+        """Returns None where a row is missing."""
+        bound = self.bound(rows)
+        if bound is None or self.row not in rows:
+            return None
+        return rows[self.row] >= bound if self.relation == "at least" else rows[self.row] <= bound
+
+    def __str__(self) -> str:
+        quantity, algorithm = self.row
+        of = "" if self.of is None else f" times {self.of[0]} ({self.of[1]})"
+        return f"{quantity} ({algorithm}) is {self.relation} {self.times:,.4g}{of}"
+
+
+def judged(criterion: Sequence[Part], rows: Rows) -> Verdict:
+    """The verdict of a claim about figures: it comes out if all parts hold, and does not if none does."""
+    answers = [part.holds(rows) for part in criterion]
+    if not answers or None in answers:
+        return "not measured"
+    if all(answers):
+        return "comes out"
+    return "comes out in part" if any(answers) else "does not come out"
 
 
 @frozen
@@ -30,7 +78,8 @@ class Claim:
     """`property` is the claim as a predicate. `instances`: where it is evaluated again; all instances of routing if
     empty.
 
-    Of figures `property` is the experiment or the benchmark that makes them again, `quantities` rows of its report.
+    Of figures `property` is the experiment or the benchmark that makes them again, `criterion` what its rows must be:
+    the verdict is computed from them (`judged`).
     Exactly what fails has a `trace` and a `repair`.
     """
 
@@ -43,5 +92,5 @@ class Claim:
     property: str
     trace: str | None = None
     instances: tuple[str, ...] = ()
-    quantities: tuple[str, ...] = ()
+    criterion: tuple[Part, ...] = ()
     repair: Repair | None = None

@@ -29,6 +29,8 @@ from routeproof.checker.system.processes import in_processes
 from routeproof.checker.wings import wings
 from routeproof.impl.workloads import Parameter, Recipe, parameters
 from routeproof.impl.workloads.workload import ASSUMPTION
+from routeproof.spec.claim import judged
+from routeproof.spec.claims import CLAIMS
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -205,6 +207,7 @@ def _report(
     yield f"# {setting.id}: {experiment.figure}"
     yield f"\n{experiment.about} Scale {setting.scale:g} (1 is the paper's size), seed {setting.seed}.\n"
     yield from table(findings.rows)
+    yield from _claims(setting.id, findings.rows)
     yield "\n## What is assumed beyond the paper\n"
     yield from (f"- {_prose(each)}" for each in experiment.assumptions)
     yield "\n## Where the paper is open, or disagrees with itself\n"
@@ -214,6 +217,20 @@ def _report(
     yield "\n## Charts\n"
     yield from (f"![{name}]({name}.svg)" for name in findings.charts)
     yield ""
+
+
+def _claims(name: str, rows: Iterable[Row]) -> Iterator[str]:
+    """The claims about this figure, judged by the rows of this run."""
+    ours = {(row.quantity, row.algorithm): row.ours for row in rows if row.ours is not None}
+    claims = [claim for claim in CLAIMS.values() if claim.property == name]
+    if claims:
+        yield "\n## What the paper claims, judged by these rows\n"
+    for claim in claims:
+        yield f"**{claim.id}: {judged(claim.criterion, ours)}.** {_prose(claim.says)} ({claim.paper})\n"
+        for part in claim.criterion:
+            holds = part.holds(ours)
+            yield f"- {'no row for' if holds is None else 'yes' if holds else 'no'}: {_prose(str(part))}"
+        yield ""
 
 
 def _prose(text: str) -> str:

@@ -171,6 +171,8 @@ def _claim(id: str) -> Explanation:
         "asked as": [f"the property or experiment {claim.property}"],
     }
     facts |= _where({"asked again in": list(claim.instances)})
+    if claim.criterion:
+        facts["criterion"] = [f"{part}." for part in claim.criterion]
     if claim.trace:
         facts["smallest counterexample"] = [f"traces/corpus/{claim.trace}, which routeproof check replays"]
     if claim.repair:

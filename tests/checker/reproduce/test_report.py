@@ -125,3 +125,14 @@ def test_a_report_that_fails_leaves_the_former_one(tmp_path: Path, monkeypatch: 
         written(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["000-fig6"]
     assert (tmp_path / "000-fig6/report.md").read_bytes() == before
+
+
+def test_claims_are_judged_by_the_rows_of_the_run(tmp_path: Path) -> None:
+    """With a hundred times the delay under active one part of the claim holds; without it, none does."""
+    for active, verdict in ((250.0, "comes out in part"), (0.25, "does not come out")):
+        rows = [Row("mean delay", "active", None, active), Row("mean delay", "incremental", None, 1.0)]
+        folder = write(tmp_path, SETTING, experiment(), jobs(), Findings(rows, {}))
+        text = (folder / "report.md").read_text(encoding="utf-8")
+        assert f"**FIG-delay: {verdict}.**" in text
+        assert "**FIG-queue: not measured.**" in text
+        assert "- no row for: longest core queue (incremental) is at most 150" in text
