@@ -81,6 +81,7 @@ _PRUNING = {
         "000 IV-A, 001 IV-A",
     ),
     "STA-8": ("selective: withdrawals that are not worth a list", "001 IV-B"),
+    "STA-9": ("rows that follow the broker's own table", "ours"),
     "CRD-2": ("the critical distance is the least that reaches the threshold", "000 IV-B, 001 IV-B"),
     "CRD-6": ("the critical distance of an advertisement without rows", "ours"),
     "PRN-1": ("the subscriber's broker computes how far its withdrawal is to go", "000 IV-C, 001 IV-C"),

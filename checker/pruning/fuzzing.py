@@ -26,6 +26,7 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "inclusive": (True, True, False),
     "without_history": ("remove", "zero", "absent"),
     "counts": ("elsewhere", "elsewhere", "all"),
+    "rows": ("updated", "updated", "arrived"),
     "window": (1000, 1000, 2),
     "fewest": (1, 0, 2),
     "base": ("active", "active", "lazy"),

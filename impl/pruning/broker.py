@@ -19,6 +19,7 @@ from routeproof.impl.index.profile import Entry, profile_of, spans_of
 from routeproof.impl.pruning.retained import Pool
 from routeproof.impl.pruning.statistics import Statistics
 from routeproof.impl.routing import Broker, Outbox, named
+from routeproof.model.filters import Event
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
@@ -102,7 +103,7 @@ class PruningBroker(Broker):
         self._candidates: Mapping[Node, Pool] = {n: Pool(self.parameters) for n in self.neighbours}
         self._sources: dict[str, dict[Advertisement, Node]] = {}
         """Last hops of advertisements, by id: a list of cuts names no more than the id."""
-        self._statistics = Statistics(self.parameters)
+        self._statistics = Statistics(self.parameters, self._several)
         self._held: list[tuple[Node, Unsubscribe]] = []
         self._gone: set[Subscription] = set()
         """PRN-6: local subscriptions whose withdrawal is held."""
@@ -165,7 +166,17 @@ class PruningBroker(Broker):
         for entry in local:
             if entry.subscription not in self._gone:
                 out.send(LOCAL, Deliver(publication, entry.subscription))
-                self._statistics.note(entry.subscription, told)
+                self._statistics.note(entry.subscription, message, sender, told)
+
+    def _several(self, event: Event, source: Node) -> bool:
+        """STA-9: do two entries match that count for what came from there?"""
+        spans, lacking = spans_of(event), 2
+        for hop in (LOCAL, *self.neighbours):
+            if hop != source or self.parameters.counts == "all":  # STA-5
+                lacking -= self._matching.some_from(hop, event, spans, lacking)
+                if not lacking:
+                    return True
+        return False
 
     # -- withdrawals ---------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,11 @@ publications that were delivered, with the numbers of their headers. Critical di
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from routeproof.model.filters import Event
 from routeproof.model.messages import Publish, Subscription
+from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning.messages import met
 from routeproof.model.pruning.parameters import PruningParameters
 from routeproof.model.pruning.state import Row, Rows
@@ -20,20 +22,24 @@ Distances = tuple[int | None, ...]
 
 
 class Statistics:
-    """`size` counts rows."""
+    """`size` counts rows. `several`: whether more than one subscription matches an event that came from a hop, now."""
 
-    def __init__(self, parameters: PruningParameters) -> None:
+    def __init__(self, parameters: PruningParameters, several: Callable[[Event, Node], bool]) -> None:
         self._parameters = parameters
+        self._several = several
         self._rows: dict[Subscription, dict[str, deque[Row]]] = {}
         self.size = 0
 
-    def note(self, subscription: Subscription, message: Publish) -> None:
-        """STA-6: it was delivered with this header."""
+    def note(self, subscription: Subscription, message: Publish, sender: Node, told: Publish) -> None:
+        """STA-6: it came from there with one header, and was delivered with the other."""
         publication = message.publication
         rows = self._latest(subscription, publication.of)
         if len(rows) < self._parameters.window:  # STA-7
             self.size += 1
-        rows.append(Row(publication.id, met(message).distance, met(message).count))
+        if self._parameters.rows == "arrived" and sender != LOCAL:
+            rows.append(Row(publication.id, met(message).distance, met(message).count, (publication.event, sender)))
+        else:
+            rows.append(Row(publication.id, met(told).distance, met(told).count))
 
     def _latest(self, subscription: Subscription, advertisement: str) -> deque[Row]:
         by_advertisement = self._rows.setdefault(subscription, {})
@@ -50,7 +56,13 @@ class Statistics:
     def greatest_count(self, subscription: Subscription) -> int:
         """STA-8; 0 where nothing was delivered."""
         seen = self._rows.get(subscription, {}).values()
-        return max((row.count for rows in seen for row in rows), default=0)
+        return max((self._header(row)[1] for rows in seen for row in rows), default=0)
+
+    def _header(self, row: Row) -> tuple[int, int]:
+        """STA-9: distance and count as the table is now, where the header was noted as it arrived."""
+        if row.came is None:
+            return row.distance, row.count
+        return (0, row.count + 1) if self._several(*row.came) else (row.distance + 1, row.count)
 
     def distances(self, subscription: Subscription, advertisement: str) -> Distances | None:
         """CRD-2, for each threshold. None if the list leaves this advertisement out (CRD-6)."""
@@ -63,7 +75,7 @@ class Statistics:
                 "absent": None,
             }
             return unknown[parameters.without_history]
-        seen = sorted(row.distance for row in rows)
+        seen = sorted(self._header(row)[0] for row in rows)
         return tuple(critical(seen, threshold, parameters.inclusive) for threshold in parameters.thresholds)
 
     def rows(self) -> Rows:

@@ -25,6 +25,7 @@ WORDS = {
     "triggered": ("broker", "neighbour"),
     "without_history": ("remove", "zero", "absent"),
     "counts": ("elsewhere", "all"),
+    "rows": ("updated", "arrived"),
     "sends": ("all", "listed"),
     "base": ("active", "lazy"),
     "newcomers": ("keep", "withdraw"),

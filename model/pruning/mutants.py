@@ -273,9 +273,8 @@ class DatabaseNotPurged(Pruning):
 class WindowIgnored(Pruning):
     """Keeps more rows than the window allows."""
 
-    def note(self, step: Step, s: Subscription, told: Publish) -> None:
+    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
         assert isinstance(step.tables, PruningTables)
-        row = Row(told.publication.id, met(told).distance, met(told).count)
         step.tables = step.tables.with_row(s, told.publication.of, row, sys.maxsize)
 
 

@@ -25,6 +25,7 @@ class PruningParameters:
     inclusive: bool = True
     without_history: Literal["remove", "zero", "absent"] = "remove"
     counts: Literal["elsewhere", "all"] = "elsewhere"
+    rows: Literal["updated", "arrived"] = "updated"
     window: int = 1000
     fewest: int = 1
     sends: Literal["all", "listed"] = "all"

@@ -7,6 +7,7 @@ from typing import Self
 
 from attrs import evolve, frozen
 
+from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.tables import Tables, by_id, replaced
@@ -14,11 +15,15 @@ from routeproof.model.tables import Tables, by_id, replaced
 
 @frozen(cache_hash=True)
 class Row:
-    """STA-6: a publication that was delivered, with its header."""
+    """STA-6: a publication that was delivered, with its header.
+
+    `came` is given where the header is noted as it arrived (STA-9): what the publication was, and the hop it came from.
+    """
 
     publication: str
     distance: int
     count: int
+    came: tuple[Event, Node] | None = None
 
 
 Rows = tuple[tuple[Subscription, str, tuple[Row, ...]], ...]

@@ -64,7 +64,14 @@ class Statistics(Routing):
             step.send(neighbour, told, "RTE-5", "STA-3")  # STA-3: one header for all copies
         for s in self.deliver_to(step.tables, p):
             step.send(LOCAL, Deliver(p, s), "RTE-5")
-            self.note(step, s, told)
+            self.note(step, s, told, self.row(message, sender, told))
+
+    def row(self, message: Publish, sender: Node, told: Publish) -> Row:
+        """STA-6; by the reading `rows` the header as it arrived, which a publisher's own broker makes itself."""
+        p = message.publication
+        if self.parameters.rows == "arrived" and sender != LOCAL:
+            return Row(p.id, met(message).distance, met(message).count, (p.event, sender))
+        return Row(p.id, met(told).distance, met(told).count)
 
     def header(self, step: Step, message: Publish, sender: Node) -> Publish:
         p = message.publication
@@ -72,9 +79,8 @@ class Statistics(Routing):
             step.rules.add("STA-1")
             return publish(p)
         step.rules.add("STA-2")
-        if len(self.matching(step, p, sender)) > 1:
-            return publish(p, 0, met(message).count + 1)
-        return publish(p, met(message).distance + 1, met(message).count)
+        distance, count = updated(len(self.matching(step, p, sender)), met(message).distance, met(message).count)
+        return publish(p, distance, count)
 
     def matching(self, step: Step, p: Publication, sender: Node) -> tuple[Subscription, ...]:
         """The entries that count as several (STA-2)."""
@@ -84,13 +90,13 @@ class Statistics(Routing):
             matching = [(s, x) for s, x in matching if x != sender]
         return tuple(s for s, _ in matching)
 
-    def note(self, step: Step, s: Subscription, told: Publish) -> None:
+    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
         """STA-6"""
         p, tables, window = told.publication, pruned(step.tables), self.parameters.window
         step.rules.add("STA-6")
         if len(tables.rows_of(s, p.of)) >= window:
             step.rules.add("STA-7")
-        step.tables = tables.with_row(s, p.of, Row(p.id, met(told).distance, met(told).count), window)
+        step.tables = tables.with_row(s, p.of, row, window)
 
     def purge(self, step: Step, s: Subscription) -> None:
         kept = pruned(step.tables).without_rows(s)
@@ -112,21 +118,40 @@ class Statistics(Routing):
 
     def most(self, tables: PruningTables, s: Subscription) -> int:
         """STA-8: the greatest count that was seen."""
-        return max((row.count for t, _, rows in tables.rows if t == s for row in rows), default=0)
+        return max((self.read(tables, row).count for t, _, rows in tables.rows if t == s for row in rows), default=0)
+
+    def read(self, tables: PruningTables, row: Row) -> Row:
+        """STA-9: what was noted as it arrived is updated by the table as it is now."""
+        if row.came is None:
+            return row
+        event, hop = row.came
+        matching = [s for s, x in tables.subs if s.filter.matches(event) and self.is_counted(x, hop)]
+        return Row(row.publication, *updated(len(matching), row.distance, row.count))
+
+    def is_counted(self, source: Node, hop: Node) -> bool:
+        """STA-5: does an entry from there count for a publication from that hop?"""
+        return source != hop or self.parameters.counts == "all"
 
     def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
         rows = pruned(step.tables).rows_of(s, a.id)
+        if any(row.came is not None for row in rows):
+            step.rules.add("STA-9")
         thresholds = self.parameters.thresholds
         if not rows:  # CRD-6
             step.rules.add("CRD-6")
             unknown = {"remove": Cut(a.id, (None,) * len(thresholds)), "zero": Cut(a.id, (0,) * len(thresholds))}
             return unknown.get(self.parameters.without_history)
         step.rules.add("CRD-2")
-        distances = [row.distance for row in rows]
+        distances = [self.read(pruned(step.tables), row).distance for row in rows]
         return Cut(a.id, tuple(self.critical(distances, t) for t in thresholds))
 
     def critical(self, distances: Sequence[int], threshold: int) -> int | None:
         return critical_distance(distances, threshold, self.parameters.inclusive)
+
+
+def updated(matching: int, distance: int, count: int) -> tuple[int, int]:
+    """STA-2: distance and count after a broker at which so many subscriptions match."""
+    return (0, count + 1) if matching > 1 else (distance + 1, count)
 
 
 def pruned(tables: Local) -> PruningTables:

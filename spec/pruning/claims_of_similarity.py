@@ -112,14 +112,31 @@ SIMILARITY_CLAIMS = (
         "The database of the last publications tells the similarity.",
         "Of all rows that are there, while subscriptions come and go.",
         "fails",
-        "rows of s do not change when a subscription that matches with s comes or goes. There is no repair at the "
-        "subscriber's broker, which sees neither; a smaller `window` forgets sooner",
+        "rows of s do not change when a subscription that matches with s comes or goes, not even one of a client of "
+        "the same broker, which knows of both",
         "StatisticsWhileChanging",
         "eq3-while-changing.jsonl",
         repair=Repair(
-            "Equation 3 since the last change. A protocol in which rows follow changes would have to tell every "
-            "subscriber's broker of every subscription that shares a publication with it: what covering is there to "
-            "avoid. `window` bounds how long a row misleads.",
+            "Rows keep the header that arrived, and are updated by the broker's own table whenever they are read "
+            "(STA-9). They then follow what comes or goes at the subscriber's broker; of the rest, see EQ-3-elsewhere.",
+            readings={"rows": "arrived"},
+        ),
+    ),
+    Claim(
+        "EQ-3-elsewhere",
+        "000 IV-A, IV-B",
+        "The database of the last publications tells the similarity.",
+        "Of all rows that are there, of publications that nothing else at the subscriber's broker matches, while "
+        "subscriptions come and go at other brokers.",
+        "fails",
+        "the subscriber's broker does not hear of a subscription that comes nearer to the publisher; a smaller "
+        "`window` forgets sooner",
+        "StatisticsOfOtherBrokers",
+        "eq3-elsewhere.jsonl",
+        repair=Repair(
+            "Equation 3 since the last change elsewhere. A protocol in which rows follow these changes would have to "
+            "tell every subscriber's broker of every subscription that shares a publication with it: what covering is "
+            "there to avoid. `window` bounds how long a row misleads.",
             "EQ-3",
         ),
     ),
@@ -270,6 +287,24 @@ SIMILARITY_CLAIMS = (
         "all interleavings of the shipped instances",
         "FalsePositiveBound",
         instances=EXACT,
+    ),
+    Claim(
+        "BOUND-sum",
+        "001 V-A2",
+        "The same, as a rate of what passes a link.",
+        "Of all that is kept together, with the subscriptions of now, where each by itself is within the threshold.",
+        "fails",
+        "what others match may be the same publications for all that is kept, and what comes in vain different ones: "
+        "with a threshold of t percent the share that others match can come near t / (2 - t / 100) for two that are "
+        "kept, and near nothing for many",
+        "FalsePositivesInSum",
+        "false-positives-in-sum.jsonl",
+        repair=Repair(
+            "Each by itself is bounded. What comes in vain on a link is at most the sum of these: 100 - t percent of "
+            "what each of them matched, added up. That the share of all is bounded would take a broker that knows the "
+            "publications of all that is kept, and only the subscribers' brokers have statistics.",
+            "BOUND",
+        ),
     ),
     Claim(
         "BOUND-later",

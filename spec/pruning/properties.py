@@ -142,6 +142,7 @@ def wrong_row(
     fair: bool = True,
     beside_withdrawn: bool = False,
     to_publisher: bool = False,
+    others_only: bool = False,
 ) -> Answer:
     """The first row that says something else than the history; a claim asks with less than the scope grants."""
     name = ledger.name
@@ -150,6 +151,8 @@ def wrong_row(
         last = len(past.path) - 1
         first = past.first_join(p)
         expected = last + 1 if first is None else first
+        if others_only and (expected == 0 or row.distance == 0):
+            continue
         if not to_publisher:  # STA-1: nothing is reset at the publisher's own broker
             expected = min(expected, last)
         exercised = exercised or expected < last
@@ -176,7 +179,18 @@ def in_scope(
             if fair and not history.fair >> p.rank & 1:
                 continue
             if beside_withdrawn or not was_withdrawn(ledger, history, s, [p]):
-                yield row, p, past
+                yield as_read(ledger, tables, row), p, past
+
+
+def as_read(ledger: Ledger, tables: PruningTables, row: Row) -> Row:
+    """STA-9: a row whose header was noted as it arrived, updated by all that the broker has now."""
+    if row.came is None:
+        return row
+    event, hop = row.came
+    far = hop if ledger.parameters.counts == "elsewhere" else None
+    if sum(s.filter.matches(event) for s, x in tables.subs if x != far) > 1:
+        return Row(row.publication, 0, row.count + 1)
+    return Row(row.publication, row.distance + 1, row.count)
 
 
 def false_positive_bound(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:

@@ -91,6 +91,11 @@ def statistics_while_changing(ledger: Ledger, node: Node, tables: PruningTables,
     return wrong_row(ledger, node, tables, history, fair=False)
 
 
+def statistics_of_other_brokers(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """Equation 3 for all rows of publications that nothing else at the subscriber's broker matches, now or then."""
+    return wrong_row(ledger, node, tables, history, fair=False, others_only=True)
+
+
 def statistics_of_all_entries(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
     """Equation 3, whichever entries of a table are counted."""
     return wrong_row(ledger, node, tables, history)
@@ -167,6 +172,27 @@ def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, hi
     return OK if exercised else None
 
 
+def false_positives_in_sum(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
+    """The least threshold bounds false positives of all that is retained together, where it bounds those of each."""
+    least, exercised = min(ledger.parameters.thresholds), False
+    kept = [s for s, x in tables.subs if x != LOCAL and ledger.issue(s.rank, history.done) is None]
+    for advertiser in ledger.instance.advertisers:
+        pasts = [Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at) for s in kept]
+        each = [
+            past for past in pasts if past.matched and node in past.path and past.reaches(past.path.index(node), least)
+        ]
+        exercised = exercised or len(each) > 1
+        matched = {p for past in each for p in past.matched}
+        wanted = {p for past in each for p in past.similar(past.path.index(node))}
+        if 100 * len(wanted) < least * len(matched):
+            names = " and ".join(str(ledger.instance.subscriptions[past.rank]) for past in each)
+            return (
+                f"{ledger.name(node)} keeps {names}: of {len(matched)} publications of {advertiser.advertisement} that"
+                f" they matched others match {len(wanted)}"
+            )
+    return OK if exercised else None
+
+
 def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
     """The least threshold also bounds false positives of advertisements that never published to the retained
     subscription.
@@ -211,6 +237,10 @@ CLAIMED = (
     Property.of(
         "StatisticsWhileChanging", "always", "node", (), statistics_while_changing, ("local", "done", "delivered")
     ),
+    Property.of(
+        "StatisticsOfOtherBrokers", "always", "node", (), statistics_of_other_brokers, ("local", "done", "delivered")
+    ),
+    Property.of("FalsePositivesInSum", "always", "node", (), false_positives_in_sum, ("local", "done", "delivered")),
     Property.of("StatisticsOfAllEntries", "always", "node", (), statistics_of_all_entries, FAIR),
     Property.of("StatisticsBesideRetained", "always", "node", (), statistics_beside_retained, FAIR),
     Property.of("CountOfOthers", "always", "node", (), count_of_others, FAIR),

@@ -48,6 +48,7 @@ READINGS: dict[str, Sequence[object]] = {
     "inclusive": (True, False),
     "without_history": ("remove", "zero", "absent"),
     "counts": ("elsewhere", "all"),
+    "rows": ("updated", "arrived"),
     "window": (3, 1, 1000),
     "fewest": (1, 2, 0),
     "sends": ("all", "listed"),

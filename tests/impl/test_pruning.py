@@ -53,11 +53,16 @@ def test_gt_1_critical_distances_of_000(percent: int, distance: int) -> None:
     assert critical(sorted([1, 5, 1, 1, 7]), percent, inclusive=True) == distance
 
 
+def never(*_: object) -> bool:
+    return False
+
+
 @pytest.mark.parametrize(("inclusive", "distance"), [(True, 7), (False, 8)])
 def test_gt_2_critical_distances_of_001(inclusive: bool, distance: int) -> None:
-    statistics = Statistics(evolve(PruningParameters.of("selective"), thresholds=(85,), inclusive=inclusive))
+    statistics = Statistics(evolve(PruningParameters.of("selective"), thresholds=(85,), inclusive=inclusive), never)
     for number, (hops, count) in enumerate([(6, 1), (2, 2), (2, 2), (6, 1), (7, 1)]):
-        statistics.note(S, publish(number, 0, hops, count))
+        told = publish(number, 0, hops, count)
+        statistics.note(S, told, LOCAL, told)
     assert statistics.distances(S, "a") == (distance,)
     assert statistics.greatest_count(S) == 2
 

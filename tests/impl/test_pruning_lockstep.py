@@ -136,6 +136,7 @@ def test_one_broker_told_of_any_filters(policy: str, share: float) -> None:
         {"overtakes": True},
         {"triggered": "neighbour"},
         {"counts": "all", "inclusive": False},
+        {"rows": "arrived"},
     ],
     ids=lambda reading: ", ".join(f"{key}={value}" for key, value in reading.items()),
 )

@@ -133,6 +133,24 @@ def test_gt4_distances_and_counts_along_a_path() -> None:
     assert net.tables[11].rows_of(at_k, "a") == (Row("p", 2, 1),)
 
 
+def test_rows_follow_the_brokers_own_table() -> None:
+    """STA-9: a subscription that comes to the broker after a publication changes how its row is read, until it goes."""
+    net = Net(Overlay.line(3), "selective", evolve(PruningParameters.of("selective"), rows="arrived"))
+    s, t = sub(0, 0, id="s"), sub(1, 0, id="t")
+    net.tell(1, Advertise(adv("a", 0))).tell(3, Subscribe(s)).tell(1, Publish(Publication(0, "p", "a", 0)))
+    (row,) = net.tables[3].rows_of(s, "a")
+    assert row == Row("p", 1, 0, (0, 2))
+    protocol = Pruning(net.overlay, net.policy, net.parameters)
+    read = [protocol.read(net.tables[3], row)]
+    net.tell(3, Subscribe(t))
+    read.append(protocol.read(net.tables[3], row))
+    net.tell(3, Unsubscribe(t))
+    read.append(protocol.read(net.tables[3], row))
+    assert read == [Row("p", 2, 0), Row("p", 0, 1), Row("p", 2, 0)]
+    net.tell(3, Subscribe(t)).tell(3, Unsubscribe(s))
+    assert "STA-9" in net.rules
+
+
 @pytest.mark.parametrize(("counts", "row"), [("elsewhere", Row("p", 2, 0)), ("all", Row("p", 0, 2))])
 def test_entries_that_travel_the_other_way(counts: Literal["elsewhere", "all"], row: Row) -> None:
     """STA-5: at broker 2 there is one that came from where p comes from: it is behind p, not ahead."""

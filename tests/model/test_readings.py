@@ -33,6 +33,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
 
 TESTED = {
     ("cuts", (10, 5012)): "test_gt7_which_distance_counts",
+    ("rows", "arrived"): "test_rows_follow_the_brokers_own_table",
     ("fewest", 2): "test_selective_prunes_only_what_is_worth_it",
 }
 """What no shipped instance has: who exercises it, in `test_pruning`."""
@@ -46,6 +47,7 @@ TOLD_BY = {
     ("without_history", "zero"): ("zero3", "incremental", "often SomePruning"),
     ("without_history", "absent"): ("absent3", "incremental", "often SomePruning"),
     ("counts", "all"): ("counts3", "selective", "StatisticsOfAllEntries"),
+    ("rows", "arrived"): ("prune3", "selective", "STA-9"),
     ("window", 1): ("window3", "selective", "often SomePruning"),
     ("fewest", 0): ("fewest3", "selective", "STA-8"),
     ("fewest", 2): ("prune3", "selective", "often SomePruning"),

@@ -9,6 +9,7 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "inclusive": (False,),
     "without_history": ("zero", "absent"),
     "counts": ("all",),
+    "rows": ("arrived",),
     "window": (1,),
     "sends": ("listed",),
     "base": ("lazy",),

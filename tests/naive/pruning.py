@@ -15,7 +15,7 @@ from tests.naive.pruning_properties import violated
 from tests.naive.routing import LOCAL, Message, Routing, State, Step, pairs
 
 Cuts = tuple[tuple[int, tuple[float, ...]], ...] | None
-Row = tuple[int, int, int]  # publication, distance, count
+Row = tuple[int, int, int, int | None]  # publication, distance, count; STA-9: where it came from, if not updated yet
 
 READINGS = {
     "cuts": (10, 5012),
@@ -23,6 +23,7 @@ READINGS = {
     "inclusive": True,
     "without_history": "remove",
     "counts": "elsewhere",
+    "rows": "updated",
     "window": 1000,
     "fewest": 1,
     "sends": "all",
@@ -86,9 +87,11 @@ class PruningStep(Step):
 
     def pub(self, x: int, p: int, distance: int = 0, count: int = 0) -> None:
         hits = [(s, origin) for s, origin in self.subs.items() if self.world.matches(s, p)]
+        row: Row = (p, distance, count, x)
         if x != LOCAL:  # STA-1, STA-2
-            counted = [s for s, origin in hits if self.world.counts == "all" or origin != x]
-            distance, count = (0, count + 1) if len(counted) > 1 else (distance + 1, count)
+            distance, count = self.updated(row)
+        if x == LOCAL or self.world.rows == "updated":
+            row = (p, distance, count, None)
         self.out += [
             (u, ("Pub", p, distance, count)) for u in self.near if u != x and any(origin == u for _, origin in hits)
         ]
@@ -97,8 +100,17 @@ class PruningStep(Step):
         for s, origin in hits:
             if origin == LOCAL and s not in gone:
                 self.delivered.add((p, s))
-                rows = (*self.rows.get((s, a), ()), (p, distance, count))
+                rows = (*self.rows.get((s, a), ()), row)
                 self.rows[s, a] = rows[-self.world.window :]
+
+    def updated(self, row: Row) -> tuple[int, int]:
+        """STA-2, by the table as it is now."""
+        p, distance, count, x = row
+        if x is None:
+            return distance, count
+        hits = [(s, origin) for s, origin in self.subs.items() if self.world.matches(s, p)]
+        counted = [s for s, origin in hits if self.world.counts == "all" or origin != x]
+        return (0, count + 1) if len(counted) > 1 else (distance + 1, count)
 
     # -- withdrawals --
 
@@ -115,7 +127,7 @@ class PruningStep(Step):
 
     def list_for(self, s: int) -> Cuts:
         if self.world.policy == "selective":  # STA-8
-            counts = [count for (t, _), rows in self.rows.items() if t == s for _, _, count in rows]
+            counts = [self.updated(row)[1] for (t, _), rows in self.rows.items() if t == s for row in rows]
             if max(counts, default=0) < self.world.fewest:
                 return None
         cuts = []
@@ -123,7 +135,7 @@ class PruningStep(Step):
             if origin != LOCAL and self.world.overlap(s, a):
                 rows = self.rows.get((s, a), ())
                 if rows or self.world.without_history != "absent":
-                    cuts.append((a, self.critical([distance for _, distance, _ in rows])))
+                    cuts.append((a, self.critical([self.updated(row)[0] for row in rows])))
         return tuple(cuts)
 
     def critical(self, distances: list[int]) -> tuple[float, ...]:
@@ -248,6 +260,7 @@ class Pruning(Routing):
         self.inclusive: bool = readings["inclusive"]
         self.without_history: str = readings["without_history"]
         self.counts: str = readings["counts"]
+        self.rows: str = readings["rows"]
         self.window: int = readings["window"]
         self.fewest: int = readings["fewest"]
         self.sends: str = readings["sends"]

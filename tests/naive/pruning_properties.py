@@ -38,7 +38,7 @@ def purged(world: Pruning, state: State) -> bool:
                 return False
             if s != world.issue(world.rank[s], state.done):
                 return False
-            for p, _, _ in rows:
+            for p, *_ in rows:
                 if (p, world.rank[s]) not in state.delivered or world.instance.pubs[p][0] != a:
                     return False
     return True
@@ -83,7 +83,8 @@ def statistics_exact(world: Pruning, state: State) -> bool:
     for b, tables in zip(world.brokers, state.brokers, strict=True):
         for (s, a), rows in tables.rows:
             way = world.path(b, world.instance.advs[a].home)
-            for p, distance, _ in rows:
+            for row in rows:
+                p, distance = row[0], world.step(world, b, tables).updated(row)[0]
                 if p in state.more.fair and undisturbed(world, state, p):
                     for mu, at in enumerate(way[:-1]):
                         if (distance <= mu) != others(world, state, world.rank[s], p, at):

@@ -145,7 +145,7 @@ def test_a_distance_that_is_never_reset_is_not_exact(monkeypatch: pytest.MonkeyP
             if x != LOCAL:
                 step.out = [(u, (kind, p, distance + 1, *rest[2:])) for u, (kind, *rest) in step.out]
                 step.rows = {
-                    key: tuple((q, distance + 1 if q == p else d, n) for q, d, n in rows)
+                    key: tuple((q, distance + 1 if q == p else d, n, x) for q, d, n, x in rows)
                     for key, rows in step.rows.items()
                 }
 

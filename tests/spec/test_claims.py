@@ -33,7 +33,7 @@ ROUTING = [
 ]
 
 
-FIGURES = [c for c in CLAIMS.values() if "come" in c.verdict]
+FIGURES = [c for c in CLAIMS.values() if "come" in c.verdict or c.verdict == "not measured"]
 BROKEN = [c for c in CLAIMS.values() if c.trace]
 HELD = [c for c in CLAIMS.values() if c.verdict.startswith("holds")]
 

@@ -27,6 +27,11 @@ def _with_readings(setting: Setting, header: Header) -> Setting:
     except InstanceError as error:
         raise UsageError(str(error)) from None
     parameters = evolve(PruningParameters.of(header.policy), **dict(readings))
+    if parameters.rows == "arrived":
+        raise UsageError(
+            'the header: pruning.rows: found "arrived"; traces under this reading are not judged, since the rows of a'
+            ' snapshot do not tell of what they are: expected "updated"'
+        )
     return evolve(setting, protocol=JudgingPruning(setting.overlay, header.policy, parameters))
 
 

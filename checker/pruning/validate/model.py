@@ -20,6 +20,7 @@ from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Cuts, Pruning
 from routeproof.model.pruning.messages import met
 from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.state import Row
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables, by_id
 
@@ -157,9 +158,9 @@ class JudgingPruning(Pruning, _Remembering):
 
     # -- minutes -------------------------------------------------------------------------------------------------------
 
-    def note(self, step: Step, s: Subscription, told: Publish) -> None:
+    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
         self.minutes.rows.append((s.id, met(told).distance, met(told).count))
-        super().note(step, s, told)
+        super().note(step, s, told, row)
 
     def write_list(self, step: Step, s: Subscription) -> Unsubscribe:
         written = super().write_list(step, s)

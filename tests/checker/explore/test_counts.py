@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.protocols import world
+from routeproof.model.pruning.instances import with_readings
 from routeproof.spec.rules import rules_that_fire
 from tests.campaigns import daily
 from tests.checker.explore.explored import full_search
@@ -81,4 +83,6 @@ def test_every_rule_of_pruning_fires_somewhere() -> None:
         "newcomer3",
     ):
         fired |= {rule for rule, times in full_search(name, "selective").rules.items() if times}
+    own_table = with_readings(find("back2"), (("rows", "arrived"),))
+    fired |= {rule for rule, times in explore(world(own_table, "selective")).rules.items() if times}
     assert fired >= set(rules_that_fire("pruning"))
