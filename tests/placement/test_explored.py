@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
-from routeproof.checker.explore.plain import plain_search
 from routeproof.checker.instances import load
-from routeproof.checker.monitor import violations
+from routeproof.checker.scopes import violations
 from routeproof.checker.verdict import Result
 from routeproof.model import plugins
 from routeproof.model.placement.messages import Amount
