@@ -1,7 +1,7 @@
 """Placement of publishers: the routing core, whose brokers trace publications and choose where publishers should be.
 
 `spec/placement.md` is normative; the rule ids in comments are its headings. Small methods, so that a mutant (`mutants`)
-is one of them replaced. A decision ends here: the move itself is migration's.
+is one of them replaced. What ends here is the decision: another protocol makes the move.
 """
 
 from __future__ import annotations

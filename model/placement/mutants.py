@@ -55,8 +55,8 @@ class NewestHeavy(Placement):
         return (old or Amount()).averaged(newest)
 
 
-@mutant("asks-at-once", "POP-6")
-class AsksAtOnce(Placement):
+@mutant("asks-too-early", "POP-6")
+class AsksTooEarly(Placement):
     """Asks when a publication is traced, and not when its result is there."""
 
     def trace(

@@ -28,7 +28,7 @@ CAUGHT = {
     "reports-early": ("star4", "ProfilesTrue", 21),
     "forgets-its-own": ("tie2", "TargetIsMedian", 8),
     "newest-heavy": ("tie2", "ProfilesTrue", 5),
-    "asks-at-once": ("tie2", "TargetIsMedian", 8),
+    "asks-too-early": ("tie2", "TargetIsMedian", 8),
     "as-many-is-more": ("tie2", "RequestsGoOn", 10),
     "leaves-nothing-behind": ("behind3", "TargetIsMedian", 23),
     "answer-ends-early": ("pop3", "TracesEnd", 15),
