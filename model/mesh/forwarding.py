@@ -1,0 +1,75 @@
+"""Forwarding strategies of the mesh: to which ends of its links a broker sends a publication.
+
+Each strategy is a function from a working map and the anchors of the matching subscriptions to a set of ends of links
+(FWD-2 to FWD-6), as the paper prints it. Anchors here are those of the working table: ends of links. `carriers` then
+maps what is meant for a candidate, which has no connection, to the link that carries it (FWD-9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.overlay import Node
+
+Strategy = Literal["S0", "S1", "S2"]
+Ends = frozenset[Node]
+Copies = Literal["nearest", "together", "each"]
+"""FWD-9: how many copies one connection, and the ends beyond it, get."""
+
+
+def s0(view: WorkingMap, anchors: Ends) -> Ends:
+    """FWD-2, the baseline: the primary neighbours on the ways to the anchors, whatever other links there are."""
+    return frozenset(view.master.branch(anchor) for anchor in anchors)
+
+
+def s1(view: WorkingMap, anchors: Ends) -> Ends:
+    """FWD-4 and FWD-5: one copy a branch, to the farthest end that lies on the ways to all anchors of the branch."""
+    common: Ends = frozenset()
+    for anchor in view.array:
+        if anchor in anchors:
+            way = view.between[anchor]
+            common = common & (way | view.behind[anchor]) if common & way else common | way
+    chosen: set[Node] = set()
+    left = anchors
+    for end in reversed(view.array):
+        if end in common and left & view.beyond[end]:
+            chosen.add(end)
+            left -= view.beyond[end]
+    return frozenset(chosen)
+
+
+def s2(view: WorkingMap, anchors: Ends) -> Ends:
+    """FWD-6: a copy to each anchor that has no other anchor on the way to it."""
+    chosen: set[Node] = set()
+    left = anchors
+    for end in view.array:
+        if end in left:
+            chosen.add(end)
+            left -= view.beyond[end]
+    return frozenset(chosen)
+
+
+STRATEGIES: Mapping[Strategy, Callable[[WorkingMap, Ends], Ends]] = {"S0": s0, "S1": s1, "S2": s2}
+
+
+def downstream(view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
+    """FWD-3: the anchors whose primary path meets none of the brokers that the publication has passed."""
+    passed = set(way) - {view.master.centre}
+    return frozenset(a for a in anchors if not passed.intersection(view.master.path(a)))
+
+
+def carriers(view: WorkingMap, ends: Ends, connected: Ends, copies: Copies = "nearest") -> tuple[Node, ...]:
+    """FWD-9: the connections that carry what is meant for these ends, in ascending order.
+
+    An end without a connection is served through the farthest connected broker on the way to it. That broker forwards
+    to all that lies beyond it: under `nearest` nothing else is sent there. Under `together` an end beyond it that has a
+    connection gets a copy of its own as well, and under `each` every end has a copy.
+    """
+    each = [next(b for b in reversed(view.master.path(end)) if b in connected) for end in sorted(ends)]
+    if copies == "each":
+        return tuple(sorted(each))
+    if copies == "together":
+        return tuple(sorted(set(each)))
+    return tuple(sorted(n for n in set(each) if not (set(each) - {n}) & view.between[n]))

@@ -1,0 +1,208 @@
+"""The handler of the mesh's brokers: subscriptions on primary links, publications on all links.
+
+`spec/mesh.md` is normative; the rule ids in comments are its headings. Small pure methods, so that a mutant (`mutants`)
+is one of them replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Annotated, cast
+
+from attrs import evolve, frozen
+
+from routeproof.model.fields import ORDERED
+from routeproof.model.mesh.anchors import Advance, passed_on, working
+from routeproof.model.mesh.forwarding import STRATEGIES, Copies, Ends, Strategy, carriers, downstream
+from routeproof.model.mesh.maps import Distance, MasterMap, WorkingMap, working_map
+from routeproof.model.mesh.messages import Anchor, Close, Down, Load, Open, Up, Way
+from routeproof.model.mesh.parameters import MeshParameters
+from routeproof.model.messages import (
+    Advertise,
+    Deliver,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unadvertise,
+    Unsubscribe,
+)
+from routeproof.model.overlay import LOCAL, Node, Overlay
+from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
+from routeproof.model.tables import by_id
+
+Nodes = Annotated[tuple[Node, ...], ORDERED]
+
+
+@frozen(cache_hash=True)
+class MeshTables:
+    """A broker's master structures and its links. Working structures are derived from these (MESH-2, SUB-5)."""
+
+    master: MasterMap
+    soft: Nodes = ()
+    candidates: Nodes = ()
+    subs: Annotated[tuple[tuple[Subscription, Node], ...], ORDERED] = ()
+    """SUB-1: each subscription with its anchor, in the order of ids."""
+    incoming: Nodes = ()
+    """The brokers whose soft link to this one stands."""
+    is_loaded: bool = False
+    """FWD-7: the uplink is above the threshold."""
+
+    @property
+    def connected(self) -> Ends:
+        """The ends of real connections."""
+        return frozenset((*self.master.neighbours(self.master.centre), *self.soft))
+
+    def view(self, distance: str) -> WorkingMap:
+        """The working map."""
+        return working_map(self.master, frozenset((*self.soft, *self.candidates)), cast(Distance, distance))
+
+    def with_sub(self, s: Subscription, anchor: Node) -> MeshTables:
+        others = (each for each in self.subs if each[0] != s)
+        return evolve(self, subs=tuple(sorted((*others, (s, anchor)), key=lambda each: by_id(each[0]))))
+
+    def without_sub(self, s: Subscription) -> MeshTables:
+        return evolve(self, subs=tuple(each for each in self.subs if each[0] != s))
+
+
+class Mesh:
+    """Brokers with neighbourhood maps, and soft links among them."""
+
+    name = "mesh"
+    may_refuse = False
+    may_hold = False
+
+    def __init__(self, overlay: Overlay, policy: str, parameters: MeshParameters) -> None:
+        self.overlay, self.policy, self.parameters = overlay, policy, parameters
+
+    def initial(self, node: Node) -> Local:
+        chosen = self.parameters
+        return MeshTables(
+            MasterMap.of(self.overlay, node, chosen.radius),
+            soft=tuple(sorted(far for near, far in chosen.soft if near == node)),
+            candidates=tuple(sorted(far for near, far in chosen.candidates if near == node)),
+            incoming=tuple(sorted(near for near, far in chosen.soft if far == node)),
+        )
+
+    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
+        return True
+
+    def kept(self, local: Local) -> Kept:
+        return NOTHING_KEPT
+
+    def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
+        assert isinstance(local, MeshTables)
+        match message:
+            case Subscribe(s, header):
+                anchor = header.anchor if isinstance(header, Anchor) else node  # SUB-2
+                return self.on_subscribe(local, s, anchor, sender)
+            case Unsubscribe(s):
+                return self.on_unsubscribe(local, s, sender)
+            case Publish() if not self.is_connected(local, sender):
+                return Outcome(local)
+            case Publish(p, header):
+                return self.on_publish(local, p, header.way if isinstance(header, Way) else ())
+            case Open(to):
+                return self.on_open(local, to)
+            case Close(to):
+                return self.on_close(local, to)
+            case Up():
+                return Outcome(evolve(local, incoming=_with(local.incoming, sender)))
+            case Down():
+                return Outcome(evolve(local, incoming=_without(local.incoming, sender)))
+            case Load(high):
+                return Outcome(evolve(local, is_loaded=high), (), frozenset({"FWD-7"}))
+            case Advertise() | Unadvertise():  # subscriptions go everywhere, so advertisements need not
+                return Outcome(local)
+        raise AssertionError(message)
+
+    # -- subscriptions: on primary links only --------------------------------------------------------------------------
+
+    def on_subscribe(self, local: MeshTables, s: Subscription, anchor: Node, sender: Node) -> Outcome:
+        """SUB-1: stored with its anchor, and passed on to every other primary neighbour with an adjusted one."""
+        rules = {"SUB-1", "SUB-2" if sender == LOCAL else "SUB-3"}
+        told = Subscribe(s, Anchor(self.anchor_for_neighbours(local, anchor)))
+        onward = tuple((n, told) for n in self.primary_neighbours(local) if n != sender)
+        return Outcome(local.with_sub(s, anchor), onward, frozenset(rules))
+
+    def on_unsubscribe(self, local: MeshTables, s: Subscription, sender: Node) -> Outcome:
+        onward = tuple((n, Unsubscribe(s)) for n in self.primary_neighbours(local) if n != sender)
+        return Outcome(local.without_sub(s), onward, frozenset({"SUB-1"}))
+
+    def primary_neighbours(self, local: MeshTables) -> tuple[Node, ...]:
+        return local.master.neighbours(local.master.centre)
+
+    def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
+        """SUB-3."""
+        return passed_on(local.master, anchor, self.parameters.radius, cast(Advance, self.parameters.advance))
+
+    # -- publications --------------------------------------------------------------------------------------------------
+
+    def on_publish(self, local: MeshTables, p: Publication, way: tuple[Node, ...]) -> Outcome:
+        """FWD-1: matches against the working table, computes the ends, and delivers to local clients in addition."""
+        here = local.master.centre
+        matching = [(s, anchor) for s, anchor in local.subs if s.filter.matches(p.event)]
+        view = local.view(self.parameters.distance)
+        elsewhere = {anchor: self.working_anchor(view, anchor) for _, anchor in matching if anchor != here}
+        anchors = frozenset(end for end in elsewhere.values() if end is not None)
+        kept = self.downstream(view, anchors, way)
+        strategy = self.strategy(local)
+        ends = STRATEGIES[strategy](view, kept)
+        sends = [(to, Publish(p, Way(self.way_to(local, way, to)))) for to in self.carriers(view, ends, local)]
+        local_ones = [(LOCAL, Deliver(p, s)) for s, anchor in matching if anchor == here]
+        rules = {"FWD-1"} if sends or local_ones else set()
+        if ends:
+            rules |= {"S0": {"FWD-2"}, "S1": {"FWD-4", "FWD-5"}, "S2": {"FWD-6"}}[strategy]
+        if kept != anchors:
+            rules.add("FWD-3")
+        if not ends <= local.connected:
+            rules.add("FWD-9")
+        if any(end != anchor for anchor, end in elsewhere.items()):
+            rules.add("SUB-5")
+        return Outcome(local, (*sends, *local_ones), frozenset(rules))
+
+    def strategy(self, local: MeshTables) -> Strategy:
+        """FWD-7: the hybrid saves its uplink where that is loaded."""
+        chosen = self.parameters.strategy(local.master.centre)
+        return cast(Strategy, chosen if chosen != "SH" else "S1" if local.is_loaded else "S2")
+
+    def working_anchor(self, view: WorkingMap, anchor: Node) -> Node | None:
+        return working(view, anchor)
+
+    def downstream(self, view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
+        return downstream(view, anchors, way)
+
+    def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
+        """FWD-9."""
+        return carriers(view, ends, local.connected, cast(Copies, self.parameters.copies))
+
+    def way_to(self, local: MeshTables, way: tuple[Node, ...], to: Node) -> tuple[Node, ...]:
+        """FWD-3: what the receiver is told that the publication has passed."""
+        if self.parameters.passed == "visited":
+            return (*way, local.master.centre)
+        return (*way, *local.master.path(to)[:-1])
+
+    # -- links ---------------------------------------------------------------------------------------------------------
+
+    def on_open(self, local: MeshTables, to: Node) -> Outcome:
+        """LINK-1: a soft link from now on; a candidate is promoted."""
+        local = evolve(local, soft=_with(local.soft, to), candidates=_without(local.candidates, to))
+        return Outcome(local, ((to, Up()),), frozenset({"LINK-1"}))
+
+    def on_close(self, local: MeshTables, to: Node) -> Outcome:
+        """LINK-1: the link ends behind what was sent over it; a candidate ends at once."""
+        sends = ((to, Down()),) if to in local.soft else ()
+        local = evolve(local, soft=_without(local.soft, to), candidates=_without(local.candidates, to))
+        return Outcome(local, sends, frozenset({"LINK-1"}))
+
+    def is_connected(self, local: MeshTables, sender: Node) -> bool:
+        """True if something from this sender can arrive: nothing does over a link that is closed."""
+        return sender == LOCAL or sender in self.primary_neighbours(local) or sender in local.incoming
+
+
+def _with(nodes: Iterable[Node], node: Node) -> tuple[Node, ...]:
+    return tuple(sorted({*nodes, node}))
+
+
+def _without(nodes: Iterable[Node], node: Node) -> tuple[Node, ...]:
+    return tuple(each for each in nodes if each != node)

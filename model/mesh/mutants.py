@@ -1,0 +1,135 @@
+"""Seeded faults of the mesh: each replaces one method of `Mesh`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve
+
+from routeproof.model.definition import Mutant
+from routeproof.model.mesh.forwarding import Ends
+from routeproof.model.mesh.handler import Mesh, MeshTables
+from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.messages import Subscription
+from routeproof.model.overlay import Node
+from routeproof.model.protocol import Outcome
+
+MESH_MUTANTS: dict[str, Mutant] = {}
+
+
+def mutant(id: str, rule: str) -> Callable[[type[Mesh]], type[Mesh]]:
+    """Registers a seeded fault; its docstring says what it does wrong."""
+
+    def register(cls: type[Mesh]) -> type[Mesh]:
+        assert id not in MESH_MUTANTS, id
+        MESH_MUTANTS[id] = Mutant(id, "mesh", rule, ("none",), " ".join((cls.__doc__ or "").split()), cls)
+        return cls
+
+    return register
+
+
+@mutant("anchor-stays", "SUB-3")
+class AnchorStays(Mesh):
+    """Never adjusts an anchor, so that it leaves the maps of brokers far away."""
+
+    def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
+        return anchor if anchor in local.master.brokers else local.master.centre
+
+
+@mutant("anchor-follows", "SUB-3")
+class AnchorFollows(Mesh):
+    """Takes the broker itself for the anchor, as if the radius were 1."""
+
+    def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
+        return local.master.centre
+
+
+@mutant("sends-back", "FWD-3")
+class SendsBack(Mesh):
+    """Keeps anchors that lie where the publication came from."""
+
+    def downstream(self, view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
+        return anchors
+
+
+@mutant("sends-nowhere-behind-a-soft-hop", "FWD-3")
+class SendsNowhere(Mesh):
+    """Drops every anchor once a publication has passed over another broker."""
+
+    def downstream(self, view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
+        return frozenset() if len(way) > 1 else super().downstream(view, anchors, way)
+
+
+@mutant("soft-hops-uncounted", "FWD-3")
+class SoftHopsUncounted(Mesh):
+    """Tells the next broker of visited brokers only, not of those that a soft link passes over."""
+
+    def way_to(self, local: MeshTables, way: tuple[Node, ...], to: Node) -> tuple[Node, ...]:
+        return (*way, local.master.centre)
+
+
+@mutant("stands-for-its-branch", "SUB-5")
+class StandsForItsBranch(Mesh):
+    """Takes the last end of the array in a branch for every anchor of the branch, also of other sub-branches."""
+
+    def working_anchor(self, view: WorkingMap, anchor: Node) -> Node | None:
+        branch = view.master.branch
+        return [end for end in view.array if branch(end) == branch(anchor)][-1]
+
+
+@mutant("withdrawal-stops", "SUB-1")
+class WithdrawalStops(Mesh):
+    """Passes a withdrawal on to the first neighbour only."""
+
+    def on_unsubscribe(self, local: MeshTables, s: Subscription, sender: Node) -> Outcome:
+        outcome = super().on_unsubscribe(local, s, sender)
+        return Outcome(outcome.local, outcome.sends[:1], outcome.rules)
+
+
+@mutant("forwards-to-one-branch", "SUB-1")
+class ForwardsToOneBranch(Mesh):
+    """Passes a subscription on to the first neighbour only."""
+
+    def on_subscribe(self, local: MeshTables, s: Subscription, anchor: Node, sender: Node) -> Outcome:
+        outcome = super().on_subscribe(local, s, anchor, sender)
+        return Outcome(outcome.local, outcome.sends[:1], outcome.rules)
+
+
+@mutant("close-unnoticed", "LINK-1")
+class CloseUnnoticed(Mesh):
+    """Closes a soft link, and goes on sending over it."""
+
+    def on_close(self, local: MeshTables, to: Node) -> Outcome:
+        return evolve(super().on_close(local, to), local=local)
+
+
+@mutant("candidate-as-link", "FWD-9")
+class CandidateAsLink(Mesh):
+    """Sends to a candidate as if there were a connection."""
+
+    def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
+        return tuple(sorted(ends))
+
+
+@mutant("both-ways", "FWD-6")
+class BothWays(Mesh):
+    """Sends to the primary neighbour on the way as well as to the end of a soft link."""
+
+    def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
+        return tuple(sorted({*super().carriers(view, ends, local), *(view.master.branch(end) for end in ends)}))
+
+
+@mutant("nearest-only", "FWD-6")
+class NearestOnly(Mesh):
+    """Sends to the first end only, where several branches have anchors."""
+
+    def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
+        return super().carriers(view, ends, local)[:1]
+
+
+@mutant("carried-and-sent", "FWD-9")
+class CarriedAndSent(Mesh):
+    """Sends to an end beyond a broker that carries a copy for a candidate, as well as to that broker."""
+
+    def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
+        return tuple(sorted({*super().carriers(view, ends, local), *(ends & local.connected)}))

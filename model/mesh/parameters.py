@@ -1,0 +1,132 @@
+"""Parameters of the mesh, and the readings: places that paper 002 leaves open, each with a default.
+
+[mesh]
+radius = 2                    # of neighbourhoods; the paper's Delta
+strategies = ["S2"]           # one for all brokers, or one a broker: S0, S1, S2 or SH
+soft = [[1, 3]]               # soft links that are open at the beginning: from, to
+candidates = [[3, 1]]         # candidates that are there at the beginning
+opens = [[2, 4]]              # soft links that are opened once, at any moment
+closes = [[1, 3]]             # links that are closed once, at any moment
+loaded = [2]                  # brokers whose uplink becomes loaded, and recovers
+distance = "primary"          # or "contracted" (MESH-4)
+advance = "receiver"          # or "subscriber", the letter of SUB-3
+passed = "primary"            # or "visited" (FWD-3)
+copies = "nearest"            # or "together", "each" (FWD-9)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import fields, frozen
+
+from routeproof.model.instance import Instance
+from routeproof.model.overlay import Link, Node
+from routeproof.model.reading import Place
+
+READINGS: dict[str, tuple[str, ...]] = {
+    "distance": ("primary", "contracted"),
+    "advance": ("receiver", "subscriber"),
+    "passed": ("primary", "visited"),
+    "copies": ("nearest", "together", "each"),
+}
+"""Per reading its values, the default first."""
+
+STRATEGY_NAMES = ("S0", "S1", "S2", "SH")
+RADIUS = 16
+"""Largest radius that instances may ask for."""
+
+
+@frozen
+class MeshParameters:
+    """The radius, the strategy and the links of each broker, what happens to links, and a choice of readings."""
+
+    radius: int = 4
+    strategies: tuple[str, ...] = ("S2",)
+    soft: tuple[Link, ...] = ()
+    candidates: tuple[Link, ...] = ()
+    opens: tuple[Link, ...] = ()
+    closes: tuple[Link, ...] = ()
+    loaded: tuple[Node, ...] = ()
+    distance: str = "primary"
+    """MESH-4: the distance by which working maps sort brokers."""
+    advance: str = "receiver"
+    """SUB-3: an anchor that is too far goes one hop toward the receiver; by the letter, toward the subscriber."""
+    passed: str = "primary"
+    """FWD-3: a soft hop counts as passing the brokers of the primary path under it, or only the visited ones do."""
+    copies: str = "nearest"
+    """FWD-9: a link that carries for a candidate carries all for what lies beyond it; or one copy; or one an end."""
+
+    def strategy(self, broker: Node) -> str:
+        """The strategy of a broker."""
+        return self.strategies[0] if len(self.strategies) == 1 else self.strategies[broker - 1]
+
+
+DEFAULT = MeshParameters()
+
+
+def parameters_of(instance: Instance) -> MeshParameters:
+    """The parameters that an instance chooses."""
+    found: MeshParameters = instance.section("mesh", DEFAULT)
+    return found
+
+
+def read_parameters(place: Place, instance: Instance) -> MeshParameters:
+    """The table `[mesh]`."""
+    links = ("soft", "candidates", "opens", "closes")
+    keys = place.table((), ("radius", "strategies", *links, "loaded", *READINGS))
+    chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
+    if "radius" in keys:
+        chosen["radius"] = keys["radius"].whole(1, RADIUS)
+    if "strategies" in keys:
+        chosen["strategies"] = _strategies(keys["strategies"], len(instance.overlay.brokers))
+    radius = chosen.get("radius", DEFAULT.radius)
+    for name in links:
+        if name in keys:
+            chosen[name] = _links(keys[name], instance, radius)
+    opened = {*chosen.get("soft", ()), *chosen.get("candidates", ()), *chosen.get("opens", ())}
+    for link in chosen.get("closes", ()):
+        if link not in opened:
+            keys["closes"].reject(f"{list(link)} is not opened; list it in soft, candidates or opens too")
+    if "loaded" in keys:
+        entries = keys["loaded"].items(len(instance.overlay.brokers), "brokers")
+        chosen["loaded"] = tuple(each.broker(instance.overlay) for each in entries)
+        keys["loaded"].distinct(entries, chosen["loaded"])
+    return MeshParameters(**chosen)
+
+
+def _strategies(place: Place, brokers: int) -> tuple[str, ...]:
+    named = tuple(each.one_of(STRATEGY_NAMES) for each in place.items(brokers, "strategies", least=1))
+    if len(named) not in (1, brokers):
+        place.reject(f"found {len(named)} strategies; expected 1, or {brokers}, one a broker")
+    return named
+
+
+def _links(place: Place, instance: Instance, radius: int) -> tuple[Link, ...]:
+    """Pairs of brokers that are no neighbours, and within the radius."""
+    overlay = instance.overlay
+    entries = place.items(len(overlay.brokers) ** 2, "links, each [from, to]")
+    links = []
+    for entry in entries:
+        near, far = (each.broker(overlay) for each in entry.items(2, "two brokers", least=2))
+        hops = len(overlay.path(near, far)) - 1
+        if not 2 <= hops <= radius:
+            entry.reject(f"b{near} and b{far} are {hops} hops apart; expected 2 to {radius}, the radius")
+        links.append((near, far))
+    place.distinct(entries, links)
+    return tuple(links)
+
+
+def parameters_to_table(parameters: MeshParameters) -> dict[str, object]:
+    """The inverse of `read_parameters`; what has its default is left out."""
+    table = {}
+    for each in fields(MeshParameters):
+        value = getattr(parameters, each.name)
+        if value != getattr(DEFAULT, each.name):
+            table[each.name] = _plain(value)
+    return table
+
+
+def _plain(value: object) -> object:
+    return [_plain(each) for each in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
