@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routeproof.model.definition import Definition, Mutant, Section
-from routeproof.model.instance import Instance
+from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import MESH, Close, Load, Open
+from routeproof.model.mesh.messages import MESH, Close, Load, Open, Relocate
+from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.parameters import MeshParameters, parameters_of, parameters_to_table, read_parameters
 from routeproof.model.messages import CORE
-from routeproof.model.operations import OperationRow, core_operations
+from routeproof.model.overlay import Topology
 from routeproof.model.protocol import Protocol
-from routeproof.model.topology import Topology
+
+COORDINATOR = "coordinator"
 
 
 def _topology(instance: Instance) -> Topology:
-    """The overlay, and a channel both ways for each soft link that there may ever be."""
+    """The overlay, a channel both ways for each soft link and each new primary link, and those to the coordinator."""
     chosen = parameters_of(instance)
-    return Topology.of(instance.overlay, {}, (*chosen.soft, *chosen.opens))
+    links = (*chosen.soft, *chosen.opens, *chosen.moves)
+    if not chosen.moves:
+        return Topology.of(instance.overlay, {}, links)
+    asks = [(broker, COORDINATOR) for broker, _ in chosen.moves]
+    return Topology.of(instance.overlay, {COORDINATOR: "coordinator"}, (*links, *asks))
 
 
 def _operations(instance: Instance) -> list[OperationRow]:
@@ -32,6 +38,8 @@ def _operations(instance: Instance) -> list[OperationRow]:
     for broker in chosen.loaded:
         rows.append(OperationRow(f"loaded(b{broker})", broker, Load(True)))
         rows.append(OperationRow(f"recovered(b{broker})", broker, Load(False), f"loaded(b{broker})"))
+    for broker, to in chosen.moves:
+        rows.append(OperationRow(f"move(b{broker}, b{to})", broker, Relocate(to)))
     return rows
 
 
@@ -52,7 +60,7 @@ def _mutants() -> Mapping[str, Mutant]:
 DEFINITION = Definition(
     name="mesh",
     policies=("none",),
-    handler=Mesh,
+    handler=MovingMesh,
     make=_make,
     about="Brokers that forward over soft links, by what they know of their neighbourhood (002).",
     messages=(*CORE, *MESH),

@@ -15,7 +15,7 @@ from routeproof.model.fields import ORDERED
 from routeproof.model.mesh.anchors import Advance, passed_on, working
 from routeproof.model.mesh.forwarding import STRATEGIES, Copies, Ends, Strategy, carriers, downstream
 from routeproof.model.mesh.maps import Distance, MasterMap, WorkingMap, working_map
-from routeproof.model.mesh.messages import Anchor, Close, Down, Load, Open, Up, Way
+from routeproof.model.mesh.messages import Anchor, Close, Down, Drained, Load, Open, Up, Way
 from routeproof.model.mesh.parameters import MeshParameters
 from routeproof.model.messages import (
     Advertise,
@@ -47,6 +47,25 @@ class MeshTables:
     """The brokers whose soft link to this one stands."""
     is_loaded: bool = False
     """FWD-7: the uplink is above the threshold."""
+
+    target: Node = LOCAL
+    """MOVE-1: the broker to which this one asks to move."""
+    ring: tuple[Node, ...] = ()
+    """The ring of the move that is under way here (`move`)."""
+    phase: str = ""
+    """What the mover waits for; `finish` at other brokers that the last wave has reached."""
+    parent: Node = LOCAL
+    """Where the wave came from that is not confirmed yet."""
+    waiting: Nodes = ()
+    """The brokers whose confirmation is awaited."""
+    draining: Nodes = ()
+    """The ends of closed links that may have something on their way."""
+    left: bool = False
+    """The last message on the old link has come."""
+    seen: Annotated[tuple[Publication, ...], ORDERED] = ()
+    """MOVE-4: the publications that the mover has handled during the move."""
+    gone: tuple[Subscription, ...] = ()
+    """MOVE-7: the subscriptions of the mover's side that were withdrawn, and not yet at the other side."""
 
     @property
     def connected(self) -> Ends:
@@ -101,7 +120,7 @@ class Mesh:
             case Publish() if not self.is_connected(local, sender):
                 return Outcome(local)
             case Publish(p, header):
-                return self.on_publish(local, p, header.way if isinstance(header, Way) else ())
+                return self.publish(local, p, header.way if isinstance(header, Way) else (), sender)
             case Open(to):
                 return self.on_open(local, to)
             case Close(to):
@@ -109,7 +128,9 @@ class Mesh:
             case Up():
                 return Outcome(evolve(local, incoming=_with(local.incoming, sender)))
             case Down():
-                return Outcome(evolve(local, incoming=_without(local.incoming, sender)))
+                return Outcome(evolve(local, incoming=_without(local.incoming, sender)), ((sender, Drained()),))
+            case Drained():
+                return Outcome(local)
             case Load(high):
                 return Outcome(evolve(local, is_loaded=high), (), frozenset({"FWD-7"}))
             case Advertise() | Unadvertise():  # subscriptions go everywhere, so advertisements need not
@@ -137,6 +158,13 @@ class Mesh:
         return passed_on(local.master, anchor, self.parameters.radius, cast(Advance, self.parameters.advance))
 
     # -- publications --------------------------------------------------------------------------------------------------
+
+    def publish(self, local: MeshTables, p: Publication, way: tuple[Node, ...], sender: Node) -> Outcome:
+        return self.on_publish(local, p, self.ways(local, way, sender))
+
+    def ways(self, local: MeshTables, way: tuple[Node, ...], sender: Node) -> tuple[Node, ...]:
+        """The brokers that a publication counts as having passed."""
+        return way
 
     def on_publish(self, local: MeshTables, p: Publication, way: tuple[Node, ...]) -> Outcome:
         """FWD-1: matches against the working table, computes the ends, and delivers to local clients in addition."""

@@ -32,6 +32,13 @@ class MasterMap:
         near = {b for b in overlay.brokers if len(overlay.path(centre, b)) <= radius + 1}
         return cls(centre, tuple(e for e in overlay.edges if near.issuperset(e)))
 
+    @classmethod
+    def within(cls, centre: Node, links: Iterable[Link], radius: int) -> MasterMap:
+        """The part of these links that is within the radius of a broker."""
+        whole = cls(centre, tuple(sorted(links)))
+        near = {b for b in whole.brokers if whole.distance(b) <= radius}
+        return cls(centre, tuple(e for e in whole.edges if near.issuperset(e)))
+
     @cached_property
     def _toward_centre(self) -> Mapping[Node, Node]:
         """Per broker its neighbour on the way to the centre, in ascending order of distance."""

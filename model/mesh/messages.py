@@ -1,11 +1,11 @@
-"""Messages of the mesh: what it adds to subscriptions and publications, and the operations on a broker's own links."""
+"""Messages of the mesh: headers of subscriptions and publications, operations on links, and the move of a broker."""
 
 from __future__ import annotations
 
 from attrs import frozen
 
 from routeproof.model.fields import Node
-from routeproof.model.messages import Header, Message
+from routeproof.model.messages import Header, Message, Subscription
 
 
 @frozen(cache_hash=True)
@@ -61,6 +61,13 @@ class Down(Message):
 
 
 @frozen(cache_hash=True)
+class Drained(Message):
+    """Answer to `Down`: everything that was sent over the soft link has been handled."""
+
+    kind = "drained"
+
+
+@frozen(cache_hash=True)
 class Load(Message):
     """FWD-7: the broker's uplink is above the threshold from now on, or below it."""
 
@@ -71,4 +78,117 @@ class Load(Message):
     high: bool
 
 
-MESH = (Open, Close, Up, Down, Load)
+LINKS = (Open, Close, Up, Down, Drained, Load)
+
+
+# -- the move of a broker ----------------------------------------------------------------------------------------------
+
+Entries = tuple[tuple[Subscription, Node], ...]
+Edges = tuple[tuple[Node, Node], ...]
+Ring = tuple[Node, ...]
+"""The mover, the neighbour that it leaves, the brokers of the path, and the one that it goes to."""
+
+
+@frozen(cache_hash=True)
+class Relocate(Message):
+    """An operation: the broker is to leave its neighbour on the way to that one, and to become its neighbour."""
+
+    kind = "relocate"
+    by = "driver"
+
+    to: Node
+
+
+@frozen(cache_hash=True)
+class Ask(Message):
+    """Mover to coordinator: may I move?"""
+
+    kind = "ask"
+
+
+@frozen(cache_hash=True)
+class Grant(Message):
+    """Coordinator to mover: no other move takes place until you release this."""
+
+    kind = "grant"
+
+
+@frozen(cache_hash=True)
+class Release(Message):
+    """Mover to coordinator: the move is over, or does not take place."""
+
+    kind = "release"
+
+
+@frozen(cache_hash=True)
+class Prepare(Message):
+    """MOVE-2, a wave: close the links that pass over the ring, and open none."""
+
+    kind = "prepare"
+
+    ring: Ring
+    hops: int
+
+
+@frozen(cache_hash=True)
+class Update(Message):
+    """MOVE-3, a wave: the links of the other side, and the subscriptions there with their anchors for the receiver."""
+
+    kind = "update"
+
+    ring: Ring
+    hops: int
+    edges: Edges
+    entries: Entries
+    gone: tuple[Subscription, ...] = ()
+
+
+@frozen(cache_hash=True)
+class Finish(Message):
+    """MOVE-5, a wave: the move is over."""
+
+    kind = "finish"
+
+    ring: Ring
+    hops: int
+
+
+@frozen(cache_hash=True)
+class Confirm(Message):
+    """Back to where a wave came from: it has been carried out here and beyond."""
+
+    kind = "confirm"
+
+
+@frozen(cache_hash=True)
+class Handover(Message):
+    """Mover to its new neighbour: the ring, and the mover's side."""
+
+    kind = "handover"
+
+    ring: Ring
+    edges: Edges
+    entries: Entries
+    gone: tuple[Subscription, ...] = ()
+
+
+@frozen(cache_hash=True)
+class Snapshot(Message):
+    """The new neighbour to the mover: the other side."""
+
+    kind = "snapshot"
+
+    edges: Edges
+    entries: Entries
+
+
+@frozen(cache_hash=True)
+class Last(Message):
+    """The last message on a primary link that is given up."""
+
+    kind = "last"
+
+
+MOVE = (Relocate, Ask, Grant, Release, Prepare, Update, Finish, Confirm, Handover, Snapshot, Last)
+
+MESH = (*LINKS, *MOVE)

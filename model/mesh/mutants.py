@@ -1,4 +1,4 @@
-"""Seeded faults of the mesh: each replaces one method of `Mesh`."""
+"""Seeded faults of the mesh: each replaces one method of `MovingMesh`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from attrs import evolve
 
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import Ends
-from routeproof.model.mesh.handler import Mesh, MeshTables
+from routeproof.model.mesh.handler import MeshTables
 from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Outcome
@@ -17,10 +18,10 @@ from routeproof.model.protocol import Outcome
 MESH_MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(id: str, rule: str) -> Callable[[type[Mesh]], type[Mesh]]:
+def mutant(id: str, rule: str) -> Callable[[type[MovingMesh]], type[MovingMesh]]:
     """Registers a seeded fault; its docstring says what it does wrong."""
 
-    def register(cls: type[Mesh]) -> type[Mesh]:
+    def register(cls: type[MovingMesh]) -> type[MovingMesh]:
         assert id not in MESH_MUTANTS, id
         MESH_MUTANTS[id] = Mutant(id, "mesh", rule, ("none",), " ".join((cls.__doc__ or "").split()), cls)
         return cls
@@ -29,7 +30,7 @@ def mutant(id: str, rule: str) -> Callable[[type[Mesh]], type[Mesh]]:
 
 
 @mutant("anchor-stays", "SUB-3")
-class AnchorStays(Mesh):
+class AnchorStays(MovingMesh):
     """Never adjusts an anchor, so that it leaves the maps of brokers far away."""
 
     def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
@@ -37,7 +38,7 @@ class AnchorStays(Mesh):
 
 
 @mutant("anchor-follows", "SUB-3")
-class AnchorFollows(Mesh):
+class AnchorFollows(MovingMesh):
     """Takes the broker itself for the anchor, as if the radius were 1."""
 
     def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
@@ -45,7 +46,7 @@ class AnchorFollows(Mesh):
 
 
 @mutant("sends-back", "FWD-3")
-class SendsBack(Mesh):
+class SendsBack(MovingMesh):
     """Keeps anchors that lie where the publication came from."""
 
     def downstream(self, view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
@@ -53,7 +54,7 @@ class SendsBack(Mesh):
 
 
 @mutant("sends-nowhere-behind-a-soft-hop", "FWD-3")
-class SendsNowhere(Mesh):
+class SendsNowhere(MovingMesh):
     """Drops every anchor once a publication has passed over another broker."""
 
     def downstream(self, view: WorkingMap, anchors: Ends, way: tuple[Node, ...]) -> Ends:
@@ -61,7 +62,7 @@ class SendsNowhere(Mesh):
 
 
 @mutant("soft-hops-uncounted", "FWD-3")
-class SoftHopsUncounted(Mesh):
+class SoftHopsUncounted(MovingMesh):
     """Tells the next broker of visited brokers only, not of those that a soft link passes over."""
 
     def way_to(self, local: MeshTables, way: tuple[Node, ...], to: Node) -> tuple[Node, ...]:
@@ -69,7 +70,7 @@ class SoftHopsUncounted(Mesh):
 
 
 @mutant("stands-for-its-branch", "SUB-5")
-class StandsForItsBranch(Mesh):
+class StandsForItsBranch(MovingMesh):
     """Takes the last end of the array in a branch for every anchor of the branch, also of other sub-branches."""
 
     def working_anchor(self, view: WorkingMap, anchor: Node) -> Node | None:
@@ -78,7 +79,7 @@ class StandsForItsBranch(Mesh):
 
 
 @mutant("withdrawal-stops", "SUB-1")
-class WithdrawalStops(Mesh):
+class WithdrawalStops(MovingMesh):
     """Passes a withdrawal on to the first neighbour only."""
 
     def on_unsubscribe(self, local: MeshTables, s: Subscription, sender: Node) -> Outcome:
@@ -87,7 +88,7 @@ class WithdrawalStops(Mesh):
 
 
 @mutant("forwards-to-one-branch", "SUB-1")
-class ForwardsToOneBranch(Mesh):
+class ForwardsToOneBranch(MovingMesh):
     """Passes a subscription on to the first neighbour only."""
 
     def on_subscribe(self, local: MeshTables, s: Subscription, anchor: Node, sender: Node) -> Outcome:
@@ -96,7 +97,7 @@ class ForwardsToOneBranch(Mesh):
 
 
 @mutant("close-unnoticed", "LINK-1")
-class CloseUnnoticed(Mesh):
+class CloseUnnoticed(MovingMesh):
     """Closes a soft link, and goes on sending over it."""
 
     def on_close(self, local: MeshTables, to: Node) -> Outcome:
@@ -104,7 +105,7 @@ class CloseUnnoticed(Mesh):
 
 
 @mutant("candidate-as-link", "FWD-9")
-class CandidateAsLink(Mesh):
+class CandidateAsLink(MovingMesh):
     """Sends to a candidate as if there were a connection."""
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
@@ -112,7 +113,7 @@ class CandidateAsLink(Mesh):
 
 
 @mutant("both-ways", "FWD-6")
-class BothWays(Mesh):
+class BothWays(MovingMesh):
     """Sends to the primary neighbour on the way as well as to the end of a soft link."""
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
@@ -120,7 +121,7 @@ class BothWays(Mesh):
 
 
 @mutant("nearest-only", "FWD-6")
-class NearestOnly(Mesh):
+class NearestOnly(MovingMesh):
     """Sends to the first end only, where several branches have anchors."""
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
@@ -128,7 +129,7 @@ class NearestOnly(Mesh):
 
 
 @mutant("carried-and-sent", "FWD-9")
-class CarriedAndSent(Mesh):
+class CarriedAndSent(MovingMesh):
     """Sends to an end beyond a broker that carries a copy for a candidate, as well as to that broker."""
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:

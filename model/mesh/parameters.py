@@ -8,10 +8,15 @@ candidates = [[3, 1]]         # candidates that are there at the beginning
 opens = [[2, 4]]              # soft links that are opened once, at any moment
 closes = [[1, 3]]             # links that are closed once, at any moment
 loaded = [2]                  # brokers whose uplink becomes loaded, and recovers
+moves = [[1, 4]]              # moves: which broker, and whose neighbour it becomes
 distance = "primary"          # or "contracted" (MESH-4)
 advance = "receiver"          # or "subscriber", the letter of SUB-3
 passed = "primary"            # or "visited" (FWD-3)
 copies = "nearest"            # or "together", "each" (FWD-9)
+dropped = "ring"              # or "mover" (MOVE-2)
+drained = "awaited"           # or "ignored" (MOVE-2)
+control = "withheld"          # or "sent" (MOVE-7)
+entering = "inward"           # or "by-tables" (MOVE-8)
 """
 
 from __future__ import annotations
@@ -30,6 +35,10 @@ READINGS: dict[str, tuple[str, ...]] = {
     "advance": ("receiver", "subscriber"),
     "passed": ("primary", "visited"),
     "copies": ("nearest", "together", "each"),
+    "dropped": ("ring", "mover"),
+    "drained": ("awaited", "ignored"),
+    "control": ("withheld", "sent"),
+    "entering": ("inward", "by-tables"),
 }
 """Per reading its values, the default first."""
 
@@ -49,6 +58,8 @@ class MeshParameters:
     opens: tuple[Link, ...] = ()
     closes: tuple[Link, ...] = ()
     loaded: tuple[Node, ...] = ()
+    moves: tuple[Link, ...] = ()
+    """The moves: which broker, and to which one."""
     distance: str = "primary"
     """MESH-4: the distance by which working maps sort brokers."""
     advance: str = "receiver"
@@ -57,6 +68,14 @@ class MeshParameters:
     """FWD-3: a soft hop counts as passing the brokers of the primary path under it, or only the visited ones do."""
     copies: str = "nearest"
     """FWD-9: a link that carries for a candidate carries all for what lies beyond it; or one copy; or one an end."""
+    dropped: str = "ring"
+    """MOVE-2: the links that are closed for a move pass over a link of the ring, or over the mover."""
+    drained: str = "awaited"
+    """MOVE-2: that closed links are empty is waited for, or not."""
+    control: str = "withheld"
+    """MOVE-7: the mover sends no subscriptions over its old link once the move has begun, or goes on."""
+    entering: str = "inward"
+    """MOVE-8: the mover forwards what comes over its old link to its own side only, or by its tables."""
 
     def strategy(self, broker: Node) -> str:
         """The strategy of a broker."""
@@ -75,7 +94,7 @@ def parameters_of(instance: Instance) -> MeshParameters:
 def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     """The table `[mesh]`."""
     links = ("soft", "candidates", "opens", "closes")
-    keys = place.table((), ("radius", "strategies", *links, "loaded", *READINGS))
+    keys = place.table((), ("radius", "strategies", *links, "loaded", "moves", *READINGS))
     chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
     if "radius" in keys:
         chosen["radius"] = keys["radius"].whole(1, RADIUS)
@@ -85,6 +104,8 @@ def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     for name in links:
         if name in keys:
             chosen[name] = _links(keys[name], instance, radius)
+    if "moves" in keys:
+        chosen["moves"] = _links(keys["moves"], instance, len(instance.overlay.brokers))
     opened = {*chosen.get("soft", ()), *chosen.get("candidates", ()), *chosen.get("opens", ())}
     for link in chosen.get("closes", ()):
         if link not in opened:

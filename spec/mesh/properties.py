@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from routeproof.model.history import Ledger
 from routeproof.model.mesh.handler import MeshTables
+from routeproof.model.mesh.maps import MasterMap
 from routeproof.model.mesh.messages import Way
 from routeproof.model.messages import Publish
-from routeproof.model.overlay import Link, Node
+from routeproof.model.overlay import Link, Node, Overlay, OverlayError
 from routeproof.spec.mesh.definitions import anchor_of
 from routeproof.spec.property import OK, Answer, Property, Seen, variants
 
 Queue = tuple[object, ...]
+States = Mapping[Node, object]
 
 
 def everywhere(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) -> Answer:
@@ -23,25 +27,72 @@ def everywhere(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) ->
     return OK if held else None
 
 
-def anchor_placed(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) -> Answer:
+def anchors_fresh(ledger: Ledger, states: States, seen: Seen) -> Answer:
     """Every anchor is on the primary path to the subscriber, at the radius or, if that is nearer, the home itself."""
-    radius, exercised = ledger.parameters.radius, False
-    for s, anchor in tables.subs:
-        expected = anchor_of(ledger.instance.overlay, node, ledger.home(s.rank, history.done), radius)
-        if anchor != expected:
-            return f"at {ledger.name(node)} the anchor of {s} is b{anchor}; expected b{expected}"
-        exercised = exercised or anchor != node
+    overlay, radius, exercised = _primary(states), ledger.parameters.radius, False
+    for node, tables in _brokers(states):
+        for s, anchor in tables.subs:
+            expected = anchor_of(overlay, node, ledger.home(s.rank, seen.done), radius)
+            if anchor != expected:
+                return f"at {ledger.name(node)} the anchor of {s} is b{anchor}; in a fresh network it is b{expected}"
+            exercised = exercised or anchor != node
     return OK if exercised else None
 
 
+def maps_fresh(ledger: Ledger, states: States) -> Answer:
+    """Neighbours agree on who is one, the primary links are a tree, and every map is the neighbourhood in it."""
+    claimed = {(node, n) for node, tables in _brokers(states) for n in tables.master.neighbours(node)}
+    for near, far in sorted(claimed):
+        if (far, near) not in claimed:
+            return f"{ledger.name(near)} has {ledger.name(far)} for a neighbour, but not the other way round"
+    try:
+        overlay = _primary(states)
+    except OverlayError as error:
+        return f"the primary links are no tree: {error}"
+    for node, tables in _brokers(states):
+        expected = MasterMap.of(overlay, node, ledger.parameters.radius).edges
+        if tables.master.edges != expected:
+            return f"{ledger.name(node)} knows the links {tables.master.edges}; in a fresh network {expected}"
+    return OK
+
+
+def own_map_is_tree(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """At every moment each broker's map is a tree around it."""
+    edges = tables.master.edges
+    if len(tables.master.brokers) != len(edges) + 1 or len({b for e in edges for b in e} | {node}) != len(edges) + 1:
+        return f"the map of {ledger.name(node)} is no tree: {edges}"
+    return OK if tables.ring else None
+
+
+def _brokers(states: States) -> list[tuple[Node, MeshTables]]:
+    return [(node, tables) for node, tables in states.items() if isinstance(tables, MeshTables)]
+
+
+def _primary(states: States) -> Overlay:
+    """The primary network, as each broker knows its own links."""
+    return Overlay.of({(min(node, n), max(node, n)) for node, t in _brokers(states) for n in t.master.neighbours(node)})
+
+
 def no_way_back(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
-    """No publication is sent to a broker that it has passed, or over which it was sent."""
+    """No publication is sent to a broker that it has passed, or over which it was sent, where no broker moves."""
+    if ledger.parameters.moves:
+        return None
     ways = [(m.publication, m.header.way) for m in queue if isinstance(m, Publish) and isinstance(m.header, Way)]
     for publication, way in ways:
         if channel[1] in way or len(set(way)) < len(way):
             passed = ", ".join(f"b{b}" for b in way)
             return f"{publication} is on its way to {ledger.name(channel[1])}, and has passed {passed}"
     return OK if any(len(way) > 1 for _, way in ways) else None
+
+
+def some_move(ledger: Ledger, states: States) -> Answer:
+    """A broker has moved: the primary network is not the one of the instance."""
+    return OK if _primary(states) != ledger.instance.overlay else None
+
+
+def some_second_copy(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """A mover has handled a publication while it moves."""
+    return OK if tables.seen else None
 
 
 def some_soft_hop(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
@@ -54,7 +105,11 @@ MESHED = variants("mesh", ("none",))
 
 PROPERTIES_OF_MESH = (
     Property.of("Everywhere", "always", "node", MESHED, everywhere, ("local", "done")),
-    Property.of("AnchorPlaced", "always", "node", MESHED, anchor_placed, ("local", "done")),
+    Property.of("AnchorsFresh", "always", "world", MESHED, anchors_fresh, ("locals", "done"), quiet=True),
+    Property.of("MapsFresh", "always", "world", MESHED, maps_fresh, ("locals",), quiet=True),
+    Property.of("OwnMapIsTree", "always", "node", MESHED, own_map_is_tree, ("local",), quiet=False),
     Property.of("NoWayBack", "always", "channel", MESHED, no_way_back, ("queue",), quiet=False),
+    Property.of("SomeMove", "sometimes", "world", MESHED, some_move, ("locals",), quiet=True),
+    Property.of("SomeMoving", "sometimes", "node", MESHED, some_second_copy, ("local",), quiet=False),
     Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
 )

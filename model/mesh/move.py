@@ -1,0 +1,344 @@
+"""The move of a broker: it leaves one neighbour and becomes the neighbour of another one (MOVE-1 to MOVE-9).
+
+The *ring* is the mover, the neighbour that it leaves, and the brokers from there to the one that it goes to. A move is
+three waves over the brokers within the radius of the ring: prepare, update and finish. `spec/mesh.md` is normative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
+
+from attrs import evolve, frozen
+
+from routeproof.model.mesh.handler import Mesh, MeshTables
+from routeproof.model.mesh.maps import MasterMap
+from routeproof.model.mesh.messages import (
+    Anchor,
+    Ask,
+    Confirm,
+    Down,
+    Drained,
+    Edges,
+    Entries,
+    Finish,
+    Grant,
+    Handover,
+    Last,
+    Open,
+    Prepare,
+    Release,
+    Relocate,
+    Ring,
+    Snapshot,
+    Update,
+)
+from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
+
+
+@frozen(cache_hash=True)
+class Coordinator:
+    """The coordinator: one move at a time (MOVE-1)."""
+
+    is_busy: bool = False
+
+
+class MovingMesh(Mesh):
+    """The mesh, whose brokers may move."""
+
+    name = "mesh"
+    may_refuse = True
+    may_hold = True
+
+    def initial(self, node: Node) -> Local:
+        return super().initial(node) if node in self.overlay.brokers else Coordinator()
+
+    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
+        """MOVE-1: the coordinator lets a broker wait that wants to move while another one does."""
+        return not (isinstance(local, Coordinator) and local.is_busy and isinstance(message, Ask))
+
+    def kept(self, local: Local) -> Kept:
+        """A broker that takes part in a move has yet to change its tables, or may hold back what changes others'."""
+        return Kept(control=True) if isinstance(local, MeshTables) and local.ring else NOTHING_KEPT
+
+    def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
+        if isinstance(local, Coordinator):
+            return self.at_coordinator(local, sender, message)
+        assert isinstance(local, MeshTables)
+        match message:
+            case Relocate(to):
+                return self.on_relocate(local, to)
+            case Grant():
+                return self.on_grant(local, sender)
+            case Prepare(ring, hops):
+                return self.on_prepare(local, sender, ring, hops)
+            case Drained():
+                return self.settled(evolve(local, draining=_without(local.draining, sender)))
+            case Confirm():
+                return self.settled(evolve(local, waiting=_without(local.waiting, sender)))
+            case Handover(ring, edges, entries, gone):
+                return self.on_handover(local, sender, ring, edges, entries, gone)
+            case Snapshot(edges, entries):
+                return self.on_snapshot(local, edges, entries)
+            case Update(ring, hops, edges, entries, gone):
+                return self.on_update(local, sender, Update(ring, hops, edges, entries, gone))
+            case Last():
+                return self.on_last(local, sender)
+            case Finish(ring, hops):
+                return self.on_finish(local, sender, ring, hops)
+            case Subscribe() | Unsubscribe() if self.is_late(local, sender):
+                return Outcome(local)
+            case Open(to) if not self.may_open(local, to):
+                return Outcome(local, (), frozenset({"MOVE-2"}))
+        return super().handle(node, local, sender, message)
+
+    def at_coordinator(self, local: Coordinator, sender: Node, message: Hashable) -> Outcome:
+        if isinstance(message, Ask):
+            return Outcome(Coordinator(True), ((sender, Grant()),), frozenset({"MOVE-1"}))
+        return Outcome(Coordinator(False))
+
+    # -- prepare -------------------------------------------------------------------------------------------------------
+
+    def on_relocate(self, local: MeshTables, to: Node) -> Outcome:
+        """MOVE-1: asks the coordinator; a broker that waits for an answer asks for nothing else."""
+        if local.target != LOCAL:
+            return Outcome(local)
+        return Outcome(evolve(local, target=to), ((self.coordinator, Ask()),), frozenset({"MOVE-1"}))
+
+    @property
+    def coordinator(self) -> Node:
+        return len(self.overlay.brokers) + 1
+
+    def on_grant(self, local: MeshTables, sender: Node) -> Outcome:
+        """MOVE-2: begins the first wave; a move to a neighbour, or out of the map, does not take place."""
+        master, to = local.master, local.target
+        if to not in master.brokers or master.distance(to) < 2:
+            return Outcome(evolve(local, target=LOCAL), ((sender, Release()),), frozenset({"MOVE-1"}))
+        return self.on_prepare(evolve(local, phase="prepare"), LOCAL, master.path(to), 0)
+
+    def on_prepare(self, local: MeshTables, sender: Node, ring: Ring, hops: int) -> Outcome:
+        """MOVE-2: closes the links that pass over the ring, and waits until they are drained."""
+        closed = tuple(end for end in local.soft if self.passes_over(local.master, end, ring))
+        local = evolve(
+            local,
+            ring=ring,
+            soft=tuple(end for end in local.soft if end not in closed),
+            candidates=tuple(end for end in local.candidates if not self.passes_over(local.master, end, ring)),
+            draining=self.awaited(closed),
+        )
+        wave = [(n, Prepare(ring, left)) for n, left in self.targets(local, sender, hops)]
+        return self.begun(local, sender, [n for n, _ in wave], (*((end, Down()) for end in closed), *wave), "MOVE-2")
+
+    def passes_over(self, master: MasterMap, end: Node, ring: Ring) -> bool:
+        """MOVE-2: a link passes over the ring if the primary path under it has a link of the ring.
+
+        By the letter: if the mover is on that path, and neither of its ends.
+        """
+        path = master.path(end)
+        if self.parameters.dropped == "mover":
+            return ring[0] in path[1:-1]
+        links = {frozenset(link) for link in pairwise(ring)}
+        return any(frozenset(link) in links for link in pairwise(path))
+
+    def awaited(self, closed: tuple[Node, ...]) -> tuple[Node, ...]:
+        """MOVE-2: the ends of links whose emptiness is waited for; by the letter none."""
+        return closed if self.parameters.drained == "awaited" else ()
+
+    def may_open(self, local: MeshTables, to: Node) -> bool:
+        """MOVE-2: a link that would pass over the ring is not opened, nor one to a neighbour or out of the map."""
+        master = local.master
+        if to not in master.brokers or master.distance(to) < 2:
+            return False
+        return not (local.ring and self.passes_over(master, to, local.ring))
+
+    # -- waves ---------------------------------------------------------------------------------------------------------
+
+    def targets(self, local: MeshTables, sender: Node, hops: int) -> list[tuple[Node, int]]:
+        """The neighbours to which a wave goes on, and how many more hops it may take from there."""
+        left = self.parameters.radius if local.master.centre in local.ring else hops
+        return [(n, left - 1) for n in self.primary_neighbours(local) if n != sender and left > 0]
+
+    def begun(
+        self, local: MeshTables, parent: Node, targets: Sequence[Node], sends: Iterable[tuple[Node, Message]], rule: str
+    ) -> Outcome:
+        """A wave that has come from `parent` and goes on to these neighbours."""
+        local = evolve(local, parent=parent, waiting=tuple(sorted(targets)))
+        after = self.settled(local)
+        return Outcome(after.local, (*sends, *after.sends), after.rules | {rule})
+
+    def settled(self, local: MeshTables) -> Outcome:
+        """Once all have confirmed: confirms to where the wave came from, or begins the next one."""
+        if not local.ring or local.waiting or local.draining:
+            return Outcome(local)
+        if not self.moves(local):
+            done = evolve(local, ring=()) if local.phase == "finish" else local
+            return Outcome(evolve(done, parent=LOCAL, phase=""), ((local.parent, Confirm()),))
+        match local.phase:
+            case "prepare":
+                return self.hand_over(local)
+            case "update" if local.left:
+                return self.finish(local)
+            case "finish":
+                over = evolve(local, ring=(), phase="", target=LOCAL, left=False, seen=())
+                return Outcome(over, ((self.coordinator, Release()),), frozenset({"MOVE-5"}))
+        return Outcome(local)
+
+    def moves(self, local: MeshTables) -> bool:
+        """True at the mover."""
+        return bool(local.ring) and local.ring[0] == local.master.centre
+
+    # -- update --------------------------------------------------------------------------------------------------------
+
+    def hand_over(self, local: MeshTables) -> Outcome:
+        """MOVE-3: the mover hands its side to its new neighbour."""
+        away, to = local.ring[1], local.ring[-1]
+        own = tuple(e for e in local.subs if local.master.branch(e[1]) != away)
+        edges = tuple(e for e in local.master.edges if not self.is_across(local.master, e, away))
+        sends = ((to, Handover(local.ring, edges, self.adjusted(local, own), local.gone)),)
+        local = evolve(local, phase="handover", waiting=(to,), gone=())
+        return Outcome(local, sends, frozenset({"MOVE-3"}))
+
+    def is_across(self, master: MasterMap, edge: tuple[Node, Node], branch: Node) -> bool:
+        return any(end != master.centre and master.branch(end) == branch for end in edge)
+
+    def adjusted(self, local: MeshTables, entries: Entries) -> Entries:
+        """SUB-3 for several subscriptions."""
+        return tuple((s, self.anchor_for_neighbours(local, anchor)) for s, anchor in entries)
+
+    def on_handover(
+        self,
+        local: MeshTables,
+        sender: Node,
+        ring: Ring,
+        edges: Edges,
+        entries: Entries,
+        gone: tuple[Subscription, ...],
+    ) -> Outcome:
+        """MOVE-3: the new neighbour answers with its side, and begins the wave over it."""
+        there = {s for s, _ in entries} | set(gone)
+        own = tuple(e for e in local.subs if e[0] not in there)
+        answer = Snapshot(local.master.edges, self.adjusted(local, own))
+        after = self.on_update(local, sender, Update(ring, 0, edges, entries, gone))
+        return Outcome(after.local, ((sender, answer), *after.sends), after.rules)
+
+    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
+        """MOVE-3, MOVE-6: takes over maps and anchors of the other side, and passes them on."""
+        known = {s for s, _ in local.subs}
+        local = evolve(local, ring=update.ring, master=self.moved(local.master, update.edges, update.ring))
+        for s, anchor in update.entries:
+            local = local.with_sub(s, anchor)
+        for s in update.gone:
+            local = local.without_sub(s)
+        passed = self.adjusted(local, update.entries)
+        wave: list[tuple[Node, Message]] = []
+        wave_targets = self.targets(local, sender, update.hops)
+        for n, left in wave_targets:
+            wave.append((n, evolve(update, hops=left, entries=passed)))
+        reached = {n for n, _ in wave_targets}
+        for n in self.primary_neighbours(local):
+            if n != sender and n not in reached:
+                wave += [(n, Subscribe(s, Anchor(anchor))) for s, anchor in passed if s not in known]
+                wave += [(n, Unsubscribe(s)) for s in update.gone if s in known]
+        if local.master.centre == update.ring[1]:
+            wave.append((update.ring[0], Last()))
+        return self.begun(local, sender, sorted(reached), wave, "MOVE-3")
+
+    def moved(self, master: MasterMap, edges: Edges, ring: Ring) -> MasterMap:
+        """MOVE-6: the neighbourhood in the network in which the mover's link is another one."""
+        old, new = ((min(ring[0], end), max(ring[0], end)) for end in (ring[1], ring[-1]))
+        return MasterMap.within(master.centre, ({*master.edges, *edges} - {old}) | {new}, self.parameters.radius)
+
+    def on_snapshot(self, local: MeshTables, edges: Edges, entries: Entries) -> Outcome:
+        """MOVE-3: the mover switches, hands the other side to its own side, and gives up the old link."""
+        ring, away = local.ring, local.ring[1]
+        there = tuple(s for s, anchor in local.subs if local.master.branch(anchor) == away)
+        kept = {s for s, _ in entries}
+        gone = tuple(s for s in there if s not in kept)
+        to, waiting = ring[-1], local.waiting
+        after = self.on_update(local, to, Update(ring, 0, edges, entries, gone))
+        assert isinstance(after.local, MeshTables)
+        switched = evolve(
+            after.local,
+            phase="update",
+            waiting=tuple(sorted({*after.local.waiting, *waiting, away})),
+        )
+        return Outcome(switched, (*after.sends, (away, Last())), after.rules)
+
+    def on_last(self, local: MeshTables, sender: Node) -> Outcome:
+        """MOVE-4: nothing more comes over the old link. The neighbour that was left confirms it."""
+        if self.moves(local):
+            return self.settled(evolve(local, left=True))
+        return Outcome(evolve(local, left=True), ((sender, Confirm()),))
+
+    # -- while it lasts ------------------------------------------------------------------------------------------------
+
+    def on_subscribe(self, local: MeshTables, s: Subscription, anchor: Node, sender: Node) -> Outcome:
+        outcome = super().on_subscribe(local, s, anchor, sender)
+        return self.withheld(outcome, sender)
+
+    def on_unsubscribe(self, local: MeshTables, s: Subscription, sender: Node) -> Outcome:
+        outcome = super().on_unsubscribe(local, s, sender)
+        if self.moves(local) and local.phase == "prepare" and sender != local.ring[1]:
+            assert isinstance(outcome.local, MeshTables)
+            outcome = evolve(outcome, local=evolve(outcome.local, gone=(*local.gone, s)))
+        return self.withheld(outcome, sender)
+
+    def withheld(self, outcome: Outcome, sender: Node) -> Outcome:
+        """MOVE-7: from the first wave on the mover sends no subscriptions over its old link: they go with the handover,
+        and from then on to the new neighbour.
+        """
+        local = outcome.local
+        assert isinstance(local, MeshTables)
+        if not self.moves(local) or local.phase not in ("prepare", "handover") or self.parameters.control == "sent":
+            return outcome
+        away, to = local.ring[1], local.ring[-1]
+        sends = [(n, m) for n, m in outcome.sends if n != away]
+        if local.phase == "handover" and len(sends) < len(outcome.sends):
+            sends += [(to, m) for n, m in outcome.sends if n == away]
+        return Outcome(local, tuple(sends), outcome.rules | {"MOVE-7"})
+
+    def is_late(self, local: MeshTables, sender: Node) -> bool:
+        """MOVE-7: a mover that has switched hears of the other side from its new neighbour only."""
+        return self.moves(local) and local.phase in ("update", "finish") and sender == local.ring[1]
+
+    def is_connected(self, local: MeshTables, sender: Node) -> bool:
+        ends = local.ring[:2]
+        is_old = local.master.centre in ends and sender in ends and not local.left
+        return is_old or super().is_connected(local, sender)
+
+    def publish(self, local: MeshTables, p: Publication, way: tuple[Node, ...], sender: Node) -> Outcome:
+        """MOVE-4: a mover drops copies that it has seen."""
+        if not self.moves(local):
+            return super().publish(local, p, way, sender)
+        if self.is_second(local, p):
+            return Outcome(local, (), frozenset({"MOVE-4"}))
+        local = evolve(local, seen=tuple(sorted({*local.seen, p}, key=lambda each: each.rank)))
+        return super().publish(local, p, way, sender)
+
+    def is_second(self, local: MeshTables, p: Publication) -> bool:
+        return p in local.seen
+
+    def ways(self, local: MeshTables, way: tuple[Node, ...], sender: Node) -> tuple[Node, ...]:
+        """MOVE-8: what the mover gets over its old link it forwards to its own side only."""
+        if self.moves(local) and sender == local.ring[1] and self.parameters.entering == "inward":
+            return (*way, local.ring[-1])
+        return way
+
+    # -- wrap up -------------------------------------------------------------------------------------------------------
+
+    def finish(self, local: MeshTables) -> Outcome:
+        """MOVE-5: the last wave."""
+        local = evolve(local, phase="finish")
+        wave = [(n, Finish(local.ring, left)) for n, left in self.targets(local, LOCAL, 0)]
+        return self.begun(local, LOCAL, [n for n, _ in wave], wave, "MOVE-5")
+
+    def on_finish(self, local: MeshTables, sender: Node, ring: Ring, hops: int) -> Outcome:
+        local = evolve(local, phase="finish", left=False)
+        wave = [(n, Finish(ring, left)) for n, left in self.targets(local, sender, hops)]
+        return self.begun(local, sender, [n for n, _ in wave], wave, "MOVE-5")
+
+
+def _without(nodes: Iterable[Node], node: Node) -> tuple[Node, ...]:
+    return tuple(each for each in nodes if each != node)
