@@ -1,4 +1,7 @@
-"""Forwarding strategies of the mesh: to which ends of its links a broker sends a publication.
+"""Anchors, and the forwarding strategies of the mesh: to which ends of its links a broker sends a publication.
+
+The anchor of a subscription is the broker within the radius toward which a publication is sent: `passed_on` adjusts it
+where a subscription goes from one broker to the next (SUB-2, SUB-3), `working` turns it into the end of a link (SUB-5).
 
 Each strategy is a function from a working map and the anchors of the matching subscriptions to a set of ends of links
 (FWD-2 to FWD-6), as the paper prints it. Anchors here are those of the working table: ends of links. `carriers` then
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.mesh.maps import MasterMap, WorkingMap
 from routeproof.model.overlay import Node
 
 Strategy = Literal["S0", "S1", "S2"]
@@ -73,3 +76,29 @@ def carriers(view: WorkingMap, ends: Ends, connected: Ends, copies: Copies = "ne
     if copies == "together":
         return tuple(sorted(set(each)))
     return tuple(sorted(n for n in set(each) if not (set(each) - {n}) & view.between[n]))
+
+
+# -- anchors -----------------------------------------------------------------------------------------------------------
+
+Advance = Literal["receiver", "subscriber"]
+"""SUB-3: in which direction an anchor that is too far away is moved by one hop."""
+
+
+def passed_on(master: MasterMap, anchor: Node, radius: int, advance: Advance = "receiver") -> Node:
+    """The anchor that a broker sends to its neighbours for a subscription whose anchor here is `anchor`.
+
+    One that is less than the radius away stays. One at the radius would be too far for the neighbours: it goes one hop
+    towards them, which is towards this broker. By the letter of the paper it goes toward the subscriber, and leaves
+    the neighbours' maps; a broker passes on an anchor that it does not know as it is.
+    """
+    if anchor not in master.brokers or master.distance(anchor) < radius:
+        return anchor
+    if advance == "receiver":
+        return master.path(anchor)[-2]
+    farther = [n for n in master.neighbours(anchor) if n != master.path(anchor)[-2]]
+    return farther[0] if farther else anchor  # nothing beyond the radius is known
+
+
+def working(view: WorkingMap, anchor: Node) -> Node | None:
+    """SUB-5: the end of a link that stands for an anchor; None for an anchor that is not in the map."""
+    return view.representative.get(anchor)

@@ -12,8 +12,17 @@ from typing import Annotated, cast
 from attrs import evolve, frozen
 
 from routeproof.model.fields import ORDERED
-from routeproof.model.mesh.anchors import Advance, passed_on, working
-from routeproof.model.mesh.forwarding import STRATEGIES, Copies, Ends, Strategy, carriers, downstream
+from routeproof.model.mesh.forwarding import (
+    STRATEGIES,
+    Advance,
+    Copies,
+    Ends,
+    Strategy,
+    carriers,
+    downstream,
+    passed_on,
+    working,
+)
 from routeproof.model.mesh.maps import Distance, MasterMap, WorkingMap, working_map
 from routeproof.model.mesh.messages import Anchor, Close, Down, Drained, Load, Open, Up, Way
 from routeproof.model.mesh.parameters import MeshParameters
@@ -70,11 +79,16 @@ class MeshTables:
     @property
     def connected(self) -> Ends:
         """The ends of real connections."""
-        return frozenset((*self.master.neighbours(self.master.centre), *self.soft))
+        return frozenset((*self.master.neighbours(self.master.centre), *self._known(self.soft)))
 
     def view(self, distance: str) -> WorkingMap:
         """The working map."""
-        return working_map(self.master, frozenset((*self.soft, *self.candidates)), cast(Distance, distance))
+        links = frozenset(self._known((*self.soft, *self.candidates)))
+        return working_map(self.master, links, cast(Distance, distance))
+
+    def _known(self, ends: Nodes) -> Nodes:
+        """The ends that are in the map: a link that a move should have closed may lead out of it."""
+        return tuple(end for end in ends if end in self.master.brokers)
 
     def with_sub(self, s: Subscription, anchor: Node) -> MeshTables:
         others = (each for each in self.subs if each[0] != s)

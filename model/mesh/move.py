@@ -136,7 +136,7 @@ class MovingMesh(Mesh):
 
         By the letter: if the mover is on that path, and neither of its ends.
         """
-        path = master.path(end)
+        path = master.path(end) if end in master.brokers else ()
         if self.parameters.dropped == "mover":
             return ring[0] in path[1:-1]
         links = {frozenset(link) for link in pairwise(ring)}
@@ -170,7 +170,8 @@ class MovingMesh(Mesh):
 
     def settled(self, local: MeshTables) -> Outcome:
         """Once all have confirmed: confirms to where the wave came from, or begins the next one."""
-        if not local.ring or local.waiting or local.draining:
+        is_open = self.moves(local) or local.parent != LOCAL
+        if not is_open or local.waiting or local.draining:
             return Outcome(local)
         if not self.moves(local):
             done = evolve(local, ring=()) if local.phase == "finish" else local
@@ -243,7 +244,8 @@ class MovingMesh(Mesh):
                 wave += [(n, Unsubscribe(s)) for s in update.gone if s in known]
         if local.master.centre == update.ring[1]:
             wave.append((update.ring[0], Last()))
-        return self.begun(local, sender, sorted(reached), wave, "MOVE-3")
+        after = self.begun(local, sender, sorted(reached), wave, "MOVE-3")
+        return evolve(after, rules=after.rules | {"MOVE-6"})
 
     def moved(self, master: MasterMap, edges: Edges, ring: Ring) -> MasterMap:
         """MOVE-6: the neighbourhood in the network in which the mover's link is another one."""
@@ -315,16 +317,18 @@ class MovingMesh(Mesh):
         if self.is_second(local, p):
             return Outcome(local, (), frozenset({"MOVE-4"}))
         local = evolve(local, seen=tuple(sorted({*local.seen, p}, key=lambda each: each.rank)))
-        return super().publish(local, p, way, sender)
+        outcome = super().publish(local, p, way, sender)
+        return evolve(outcome, rules=outcome.rules | {"MOVE-8"}) if self.is_inward(local, sender) else outcome
 
     def is_second(self, local: MeshTables, p: Publication) -> bool:
         return p in local.seen
 
     def ways(self, local: MeshTables, way: tuple[Node, ...], sender: Node) -> tuple[Node, ...]:
-        """MOVE-8: what the mover gets over its old link it forwards to its own side only."""
-        if self.moves(local) and sender == local.ring[1] and self.parameters.entering == "inward":
-            return (*way, local.ring[-1])
-        return way
+        """MOVE-8: what the mover gets over its old link it forwards to its own side only, as if it came over both."""
+        return (*way, local.ring[-1]) if self.is_inward(local, sender) else way
+
+    def is_inward(self, local: MeshTables, sender: Node) -> bool:
+        return self.moves(local) and sender == local.ring[1] and self.parameters.entering == "inward"
 
     # -- wrap up -------------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ from attrs import evolve
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import Ends
 from routeproof.model.mesh.handler import MeshTables
-from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.mesh.maps import MasterMap, WorkingMap
+from routeproof.model.mesh.messages import Edges, Ring, Update
 from routeproof.model.mesh.move import MovingMesh
-from routeproof.model.messages import Subscription
+from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Outcome
 
@@ -134,3 +135,99 @@ class CarriedAndSent(MovingMesh):
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
         return tuple(sorted({*super().carriers(view, ends, local), *(ends & local.connected)}))
+
+
+# -- the move ----------------------------------------------------------------------------------------------------------
+
+
+@mutant("hands-over-at-once", "MOVE-2")
+class HandsOverAtOnce(MovingMesh):
+    """Does not wait until the first wave is confirmed."""
+
+    def on_grant(self, local: MeshTables, sender: Node) -> Outcome:
+        outcome = super().on_grant(local, sender)
+        assert isinstance(outcome.local, MeshTables)
+        if not outcome.local.ring:
+            return outcome
+        after = self.hand_over(outcome.local)
+        return Outcome(after.local, (*outcome.sends, *after.sends), outcome.rules | after.rules)
+
+
+@mutant("second-copies-forwarded", "MOVE-4")
+class SecondCopies(MovingMesh):
+    """The mover forwards a copy that it has seen."""
+
+    def is_second(self, local: MeshTables, p: Publication) -> bool:
+        return False
+
+
+@mutant("old-link-cut", "MOVE-4")
+class OldLinkCut(MovingMesh):
+    """Takes nothing over the old link once the tables are switched."""
+
+    def is_connected(self, local: MeshTables, sender: Node) -> bool:
+        return super().is_connected(evolve(local, ring=()), sender)
+
+
+@mutant("finishes-early", "MOVE-5")
+class FinishesEarly(MovingMesh):
+    """Does not wait for the last message on the old link."""
+
+    def settled(self, local: MeshTables) -> Outcome:
+        early = evolve(local, left=True) if self.moves(local) and local.phase == "update" else local
+        return super().settled(early)
+
+
+@mutant("map-grows", "MOVE-6")
+class MapGrows(MovingMesh):
+    """Keeps brokers in its map that are too far away after the move."""
+
+    def moved(self, master: MasterMap, edges: Edges, ring: Ring) -> MasterMap:
+        old, new = ((min(ring[0], end), max(ring[0], end)) for end in (ring[1], ring[-1]))
+        return MasterMap.within(master.centre, ({*master.edges, *edges} - {old}) | {new}, 99)
+
+
+@mutant("old-link-in-map", "MOVE-6")
+class OldLinkInMap(MovingMesh):
+    """Keeps the mover's old link in its map beside the new one."""
+
+    def moved(self, master: MasterMap, edges: Edges, ring: Ring) -> MasterMap:
+        new = (min(ring[0], ring[-1]), max(ring[0], ring[-1]))
+        return MasterMap.within(master.centre, {*master.edges, *edges, new}, self.parameters.radius)
+
+
+@mutant("anchors-kept", "MOVE-6")
+class AnchorsKept(MovingMesh):
+    """Keeps the anchors that it has, and takes over new subscriptions only."""
+
+    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
+        outcome = super().on_update(local, sender, update)
+        assert isinstance(outcome.local, MeshTables)
+        held = dict(local.subs)
+        subs = tuple((s, held.get(s, anchor)) for s, anchor in outcome.local.subs)
+        return evolve(outcome, local=evolve(outcome.local, subs=subs))
+
+
+@mutant("late-subscriptions-taken", "MOVE-7")
+class LateTaken(MovingMesh):
+    """The mover goes on hearing of subscriptions over its old link."""
+
+    def is_late(self, local: MeshTables, sender: Node) -> bool:
+        return False
+
+
+@mutant("withdrawals-forgotten", "MOVE-7")
+class WithdrawalsForgotten(MovingMesh):
+    """Does not tell the other side what was withdrawn while the move began."""
+
+    def hand_over(self, local: MeshTables) -> Outcome:
+        return super().hand_over(evolve(local, gone=()))
+
+
+@mutant("beyond-the-radius", "MOVE-3")
+class BeyondTheRadius(MovingMesh):
+    """Does not tell brokers farther away than the radius what is new."""
+
+    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
+        outcome = super().on_update(local, sender, update)
+        return evolve(outcome, sends=tuple(s for s in outcome.sends if not isinstance(s[1], Subscribe | Unsubscribe)))

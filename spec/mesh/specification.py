@@ -1,10 +1,119 @@
-"""Specification of the mesh."""
+"""Specification of the mesh: its rules and properties, as in `spec/mesh.md`."""
 
 from __future__ import annotations
 
-from routeproof.spec.mesh.properties import PROPERTIES_OF_MESH
-from routeproof.spec.property import Specification
+from collections.abc import Mapping
+
+from routeproof.model.history import Ledger
+from routeproof.model.mesh.handler import MeshTables
+from routeproof.model.mesh.maps import MasterMap
+from routeproof.model.mesh.messages import Way
+from routeproof.model.messages import Publish
+from routeproof.model.overlay import Link, Node, Overlay, OverlayError
+from routeproof.spec.mesh.definitions import anchor_of
+from routeproof.spec.property import OK, Answer, Property, Seen, Specification, variants
 from routeproof.spec.rules import Rule
+
+Queue = tuple[object, ...]
+States = Mapping[Node, object]
+
+
+def everywhere(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) -> Answer:
+    """Every broker has exactly the active subscriptions."""
+    held = {s for s, _ in tables.subs}
+    active = {s for rank in range(len(ledger.instance.subscriptions)) if (s := ledger.issue(rank, history.done))}
+    for s in sorted(held ^ active, key=lambda s: s.rank):
+        state = "has" if s in held else "does not have"
+        return f"{ledger.name(node)} {state} {s}, which is {'active' if s in active else 'not active'}"
+    return OK if held else None
+
+
+def anchors_fresh(ledger: Ledger, states: States, seen: Seen) -> Answer:
+    """Every anchor is on the primary path to the subscriber, at the radius or, if that is nearer, the home itself."""
+    overlay, radius, exercised = _primary(states), ledger.parameters.radius, False
+    for node, tables in _brokers(states):
+        for s, anchor in tables.subs:
+            expected = anchor_of(overlay, node, ledger.home(s.rank, seen.done), radius)
+            if anchor != expected:
+                return f"at {ledger.name(node)} the anchor of {s} is b{anchor}; in a fresh network it is b{expected}"
+            exercised = exercised or anchor != node
+    return OK if exercised else None
+
+
+def maps_fresh(ledger: Ledger, states: States) -> Answer:
+    """Neighbours agree on who is one, the primary links are a tree, and every map is the neighbourhood in it."""
+    claimed = {(node, n) for node, tables in _brokers(states) for n in tables.master.neighbours(node)}
+    for near, far in sorted(claimed):
+        if (far, near) not in claimed:
+            return f"{ledger.name(near)} has {ledger.name(far)} for a neighbour, but not the other way round"
+    try:
+        overlay = _primary(states)
+    except OverlayError as error:
+        return f"the primary links are no tree: {error}"
+    for node, tables in _brokers(states):
+        expected = MasterMap.of(overlay, node, ledger.parameters.radius).edges
+        if tables.master.edges != expected:
+            return f"{ledger.name(node)} knows the links {tables.master.edges}; in a fresh network {expected}"
+    return OK
+
+
+def own_map_is_tree(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """At every moment each broker's map is a tree around it."""
+    edges = tables.master.edges
+    if len(tables.master.brokers) != len(edges) + 1 or len({b for e in edges for b in e} | {node}) != len(edges) + 1:
+        return f"the map of {ledger.name(node)} is no tree: {edges}"
+    return OK if tables.ring else None
+
+
+def _brokers(states: States) -> list[tuple[Node, MeshTables]]:
+    return [(node, tables) for node, tables in states.items() if isinstance(tables, MeshTables)]
+
+
+def _primary(states: States) -> Overlay:
+    """The primary network, as each broker knows its own links."""
+    return Overlay.of({(min(node, n), max(node, n)) for node, t in _brokers(states) for n in t.master.neighbours(node)})
+
+
+def no_way_back(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
+    """No publication is sent to a broker that it has passed, or over which it was sent, where no broker moves."""
+    if ledger.parameters.moves:
+        return None
+    ways = [(m.publication, m.header.way) for m in queue if isinstance(m, Publish) and isinstance(m.header, Way)]
+    for publication, way in ways:
+        if channel[1] in way or len(set(way)) < len(way):
+            passed = ", ".join(f"b{b}" for b in way)
+            return f"{publication} is on its way to {ledger.name(channel[1])}, and has passed {passed}"
+    return OK if any(len(way) > 1 for _, way in ways) else None
+
+
+def some_move(ledger: Ledger, states: States) -> Answer:
+    """A broker has moved: the primary network is not the one of the instance."""
+    return OK if _primary(states) != ledger.instance.overlay else None
+
+
+def some_second_copy(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """A mover has handled a publication while it moves."""
+    return OK if tables.seen else None
+
+
+def some_soft_hop(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
+    """A publication travels on a soft link."""
+    is_soft = channel not in ledger.instance.overlay.links
+    return OK if is_soft and any(isinstance(m, Publish) for m in queue) else None
+
+
+MESHED = variants("mesh", ("none",))
+
+PROPERTIES_OF_MESH = (
+    Property.of("Everywhere", "always", "node", MESHED, everywhere, ("local", "done")),
+    Property.of("AnchorsFresh", "always", "world", MESHED, anchors_fresh, ("locals", "done"), quiet=True),
+    Property.of("MapsFresh", "always", "world", MESHED, maps_fresh, ("locals",), quiet=True),
+    Property.of("OwnMapIsTree", "always", "node", MESHED, own_map_is_tree, ("local",), quiet=False),
+    Property.of("NoWayBack", "always", "channel", MESHED, no_way_back, ("queue",), quiet=False),
+    Property.of("SomeMove", "sometimes", "world", MESHED, some_move, ("locals",), quiet=True),
+    Property.of("SomeMoving", "sometimes", "node", MESHED, some_second_copy, ("local",), quiet=False),
+    Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
+)
 
 RULES = tuple(
     Rule(id, "mesh", title, source, fires)
@@ -27,6 +136,14 @@ RULES = tuple(
         ("FWD-7", "SH: S1 where the uplink is loaded", "002 5", True),
         ("FWD-9", "candidates are carried", "002 6", True),
         ("LINK-1", "links open and close at one end", "002 6", True),
+        ("MOVE-1", "the coordinator lets one broker move at a time", "002 6", True),
+        ("MOVE-2", "prepare: no link passes over the ring", "002 6", True),
+        ("MOVE-3", "update: each side learns of the other", "002 6", True),
+        ("MOVE-4", "the mover gets publications over both links", "002 6", True),
+        ("MOVE-5", "finish", "002 6", True),
+        ("MOVE-6", "maps and anchors after a move", "002 6", True),
+        ("MOVE-7", "subscriptions during a move", "ours", True),
+        ("MOVE-8", "from the old link to the own side only", "ours", True),
     )
 )
 

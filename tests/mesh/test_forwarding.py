@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.model.mesh.anchors import passed_on
-from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, carriers, downstream
+from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, carriers, downstream, passed_on
 from routeproof.model.mesh.maps import MasterMap, WorkingMap
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.mesh import definitions
