@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from routeproof.model.mesh.maps import MasterMap, WorkingMap
+from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.mesh.state import Ends, MasterMap
 from routeproof.model.overlay import Node
 
 Strategy = Literal["S0", "S1", "S2"]
-Ends = frozenset[Node]
 Copies = Literal["nearest", "together", "each"]
 """FWD-9: how many copies one connection, and the ends beyond it, get."""
 

@@ -7,25 +7,24 @@ is one of them replaced.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Annotated, cast
+from typing import cast
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from routeproof.model.fields import ORDERED
 from routeproof.model.mesh.forwarding import (
     STRATEGIES,
     Advance,
     Copies,
-    Ends,
     Strategy,
     carriers,
     downstream,
     passed_on,
     working,
 )
-from routeproof.model.mesh.maps import Distance, MasterMap, WorkingMap, working_map
+from routeproof.model.mesh.maps import Distance, WorkingMap, working_map
 from routeproof.model.mesh.messages import Anchor, Close, Down, Drained, Load, Open, Up, Way
 from routeproof.model.mesh.parameters import MeshParameters
+from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import (
     Advertise,
     Deliver,
@@ -38,64 +37,6 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
-from routeproof.model.tables import by_id
-
-Nodes = Annotated[tuple[Node, ...], ORDERED]
-
-
-@frozen(cache_hash=True)
-class MeshTables:
-    """A broker's master structures and its links. Working structures are derived from these (MESH-2, SUB-5)."""
-
-    master: MasterMap
-    soft: Nodes = ()
-    candidates: Nodes = ()
-    subs: Annotated[tuple[tuple[Subscription, Node], ...], ORDERED] = ()
-    """SUB-1: each subscription with its anchor, in the order of ids."""
-    incoming: Nodes = ()
-    """The brokers whose soft link to this one stands."""
-    is_loaded: bool = False
-    """FWD-7: the uplink is above the threshold."""
-
-    target: Node = LOCAL
-    """MOVE-1: the broker to which this one asks to move."""
-    ring: tuple[Node, ...] = ()
-    """The ring of the move that is under way here (`move`)."""
-    phase: str = ""
-    """What the mover waits for; `finish` at other brokers that the last wave has reached."""
-    parent: Node = LOCAL
-    """Where the wave came from that is not confirmed yet."""
-    waiting: Nodes = ()
-    """The brokers whose confirmation is awaited."""
-    draining: Nodes = ()
-    """The ends of closed links that may have something on their way."""
-    left: bool = False
-    """The last message on the old link has come."""
-    seen: Annotated[tuple[Publication, ...], ORDERED] = ()
-    """MOVE-4: the publications that the mover has handled during the move."""
-    gone: tuple[Subscription, ...] = ()
-    """MOVE-7: the subscriptions of the mover's side that were withdrawn, and not yet at the other side."""
-
-    @property
-    def connected(self) -> Ends:
-        """The ends of real connections."""
-        return frozenset((*self.master.neighbours(self.master.centre), *self._known(self.soft)))
-
-    def view(self, distance: str) -> WorkingMap:
-        """The working map."""
-        links = frozenset(self._known((*self.soft, *self.candidates)))
-        return working_map(self.master, links, cast(Distance, distance))
-
-    def _known(self, ends: Nodes) -> Nodes:
-        """The ends that are in the map: a link that a move should have closed may lead out of it."""
-        return tuple(end for end in ends if end in self.master.brokers)
-
-    def with_sub(self, s: Subscription, anchor: Node) -> MeshTables:
-        others = (each for each in self.subs if each[0] != s)
-        return evolve(self, subs=tuple(sorted((*others, (s, anchor)), key=lambda each: by_id(each[0]))))
-
-    def without_sub(self, s: Subscription) -> MeshTables:
-        return evolve(self, subs=tuple(each for each in self.subs if each[0] != s))
 
 
 class Mesh:
@@ -184,7 +125,7 @@ class Mesh:
         """FWD-1: matches against the working table, computes the ends, and delivers to local clients in addition."""
         here = local.master.centre
         matching = [(s, anchor) for s, anchor in local.subs if s.filter.matches(p.event)]
-        view = local.view(self.parameters.distance)
+        view = self.view(local)
         elsewhere = {anchor: self.working_anchor(view, anchor) for _, anchor in matching if anchor != here}
         anchors = frozenset(end for end in elsewhere.values() if end is not None)
         kept = self.downstream(view, anchors, way)
@@ -203,6 +144,10 @@ class Mesh:
             rules.add("SUB-5")
         return Outcome(local, (*sends, *local_ones), frozenset(rules))
 
+    def view(self, local: MeshTables) -> WorkingMap:
+        """MESH-2."""
+        return working_map(local.master, local.links, cast(Distance, self.parameters.distance))
+
     def strategy(self, local: MeshTables) -> Strategy:
         """FWD-7: the hybrid saves its uplink where that is loaded."""
         chosen = self.parameters.strategy(local.master.centre)
@@ -219,7 +164,7 @@ class Mesh:
         return carriers(view, ends, local.connected, cast(Copies, self.parameters.copies))
 
     def way_to(self, local: MeshTables, way: tuple[Node, ...], to: Node) -> tuple[Node, ...]:
-        """FWD-3: what the receiver is told that the publication has passed."""
+        """FWD-3: the brokers that the publication has passed, for the receiver."""
         if self.parameters.passed == "visited":
             return (*way, local.master.centre)
         return (*way, *local.master.path(to)[:-1])

@@ -1,8 +1,7 @@
-"""Overlay maps: what a broker knows of the primary network around it, and what its own links make of that.
+"""Working maps: a broker's view of the mesh, by which it forwards.
 
-`MasterMap` is the part of the primary network within a radius (MESH-1). `WorkingMap` is derived from it and from the
-broker's links alone (MESH-2): only the ends of its links remain, in an array, each with the sets that the forwarding
-strategies need (MESH-3 to MESH-6). Both are frozen values; nothing here sends a message.
+`WorkingMap` is derived from the master map and from the broker's links alone (MESH-2): only the ends of its
+links remain, in an array, each with the sets that the forwarding strategies need (MESH-3 to MESH-5).
 """
 
 from __future__ import annotations
@@ -11,69 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
-from routeproof.model.overlay import LOCAL, Link, Node, Overlay
+from routeproof.model.mesh.state import MasterMap
+from routeproof.model.overlay import Link, Node
 
 Distance = Literal["primary", "contracted"]
 """MESH-4: by which distance a working map sorts its brokers."""
-
-
-@frozen(cache_hash=True)
-class MasterMap:
-    """The primary links within a radius of a broker, each once, the lower number first."""
-
-    centre: Node
-    edges: tuple[Link, ...] = field()
-
-    @classmethod
-    def of(cls, overlay: Overlay, centre: Node, radius: int) -> MasterMap:
-        """MESH-1: the sub-graph of the primary network that the brokers within the radius induce."""
-        near = {b for b in overlay.brokers if len(overlay.path(centre, b)) <= radius + 1}
-        return cls(centre, tuple(e for e in overlay.edges if near.issuperset(e)))
-
-    @classmethod
-    def within(cls, centre: Node, links: Iterable[Link], radius: int) -> MasterMap:
-        """The part of these links that is within the radius of a broker."""
-        whole = cls(centre, tuple(sorted(links)))
-        near = {b for b in whole.brokers if whole.distance(b) <= radius}
-        return cls(centre, tuple(e for e in whole.edges if near.issuperset(e)))
-
-    @cached_property
-    def _toward_centre(self) -> Mapping[Node, Node]:
-        """Per broker its neighbour on the way to the centre, in ascending order of distance."""
-        parent, frontier = {self.centre: LOCAL}, [self.centre]
-        while frontier:
-            steps = [(near, far) for near in frontier for far in self.neighbours(near) if far not in parent]
-            parent.update({far: near for near, far in steps})
-            frontier = [far for _, far in steps]
-        return parent
-
-    @property
-    def brokers(self) -> tuple[Node, ...]:
-        """The brokers of the map in ascending order of distance, the centre first."""
-        return tuple(self._toward_centre)
-
-    def neighbours(self, broker: Node) -> tuple[Node, ...]:
-        """The brokers at the other end of the broker's primary links, in ascending order."""
-        return tuple(sorted(v if u == broker else u for u, v in self.edges if broker in (u, v)))
-
-    def path(self, broker: Node) -> tuple[Node, ...]:
-        """The primary path from the centre to a broker, both included."""
-        return tuple(self._back(broker))[::-1]
-
-    def _back(self, broker: Node) -> Iterator[Node]:
-        while broker != LOCAL:
-            yield broker
-            broker = self._toward_centre[broker]
-
-    def distance(self, broker: Node) -> int:
-        """Hops of the primary path from the centre to a broker."""
-        return len(self.path(broker)) - 1
-
-    def branch(self, broker: Node) -> Node:
-        """The centre's primary neighbour on the way to a broker; `LOCAL` for the centre itself."""
-        return LOCAL if broker == self.centre else self.path(broker)[1]
 
 
 @frozen

@@ -24,7 +24,7 @@ class Way(Header):
 
 @frozen(cache_hash=True)
 class Open(Message):
-    """LINK-1: this broker opens a soft link, or adds a candidate, to that one. Nobody else takes part."""
+    """LINK-1: this broker opens a soft link, or adds a candidate, to that one. No other broker takes part."""
 
     kind = "open"
     control = False

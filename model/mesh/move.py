@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from routeproof.model.mesh.handler import Mesh, MeshTables
-from routeproof.model.mesh.maps import MasterMap
+from routeproof.model.mesh.handler import Mesh
 from routeproof.model.mesh.messages import (
     Anchor,
     Ask,
@@ -33,16 +32,10 @@ from routeproof.model.mesh.messages import (
     Snapshot,
     Update,
 )
+from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
-
-
-@frozen(cache_hash=True)
-class Coordinator:
-    """The coordinator: one move at a time (MOVE-1)."""
-
-    is_busy: bool = False
 
 
 class MovingMesh(Mesh):

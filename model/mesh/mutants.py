@@ -7,11 +7,10 @@ from collections.abc import Callable
 from attrs import evolve
 
 from routeproof.model.definition import Mutant
-from routeproof.model.mesh.forwarding import Ends
-from routeproof.model.mesh.handler import MeshTables
-from routeproof.model.mesh.maps import MasterMap, WorkingMap
+from routeproof.model.mesh.maps import WorkingMap
 from routeproof.model.mesh.messages import Edges, Ring, Update
 from routeproof.model.mesh.move import MovingMesh
+from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Outcome
@@ -189,7 +188,7 @@ class MapGrows(MovingMesh):
 
 @mutant("old-link-in-map", "MOVE-6")
 class OldLinkInMap(MovingMesh):
-    """Keeps the mover's old link in its map beside the new one."""
+    """Keeps the mover's old link in its map in addition to the new one."""
 
     def moved(self, master: MasterMap, edges: Edges, ring: Ring) -> MasterMap:
         new = (min(ring[0], ring[-1]), max(ring[0], ring[-1]))

@@ -21,14 +21,10 @@ entering = "inward"           # or "by-tables" (MOVE-8)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from attrs import fields, frozen
+from attrs import frozen
 
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Link, Node
-from routeproof.model.reading import Place
 
 READINGS: dict[str, tuple[str, ...]] = {
     "distance": ("primary", "contracted"),
@@ -89,65 +85,3 @@ def parameters_of(instance: Instance) -> MeshParameters:
     """The parameters that an instance chooses."""
     found: MeshParameters = instance.section("mesh", DEFAULT)
     return found
-
-
-def read_parameters(place: Place, instance: Instance) -> MeshParameters:
-    """The table `[mesh]`."""
-    links = ("soft", "candidates", "opens", "closes")
-    keys = place.table((), ("radius", "strategies", *links, "loaded", "moves", *READINGS))
-    chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
-    if "radius" in keys:
-        chosen["radius"] = keys["radius"].whole(1, RADIUS)
-    if "strategies" in keys:
-        chosen["strategies"] = _strategies(keys["strategies"], len(instance.overlay.brokers))
-    radius = chosen.get("radius", DEFAULT.radius)
-    for name in links:
-        if name in keys:
-            chosen[name] = _links(keys[name], instance, radius)
-    if "moves" in keys:
-        chosen["moves"] = _links(keys["moves"], instance, len(instance.overlay.brokers))
-    opened = {*chosen.get("soft", ()), *chosen.get("candidates", ()), *chosen.get("opens", ())}
-    for link in chosen.get("closes", ()):
-        if link not in opened:
-            keys["closes"].reject(f"{list(link)} is not opened; list it in soft, candidates or opens too")
-    if "loaded" in keys:
-        entries = keys["loaded"].items(len(instance.overlay.brokers), "brokers")
-        chosen["loaded"] = tuple(each.broker(instance.overlay) for each in entries)
-        keys["loaded"].distinct(entries, chosen["loaded"])
-    return MeshParameters(**chosen)
-
-
-def _strategies(place: Place, brokers: int) -> tuple[str, ...]:
-    named = tuple(each.one_of(STRATEGY_NAMES) for each in place.items(brokers, "strategies", least=1))
-    if len(named) not in (1, brokers):
-        place.reject(f"found {len(named)} strategies; expected 1, or {brokers}, one a broker")
-    return named
-
-
-def _links(place: Place, instance: Instance, radius: int) -> tuple[Link, ...]:
-    """Pairs of brokers that are no neighbours, and within the radius."""
-    overlay = instance.overlay
-    entries = place.items(len(overlay.brokers) ** 2, "links, each [from, to]")
-    links = []
-    for entry in entries:
-        near, far = (each.broker(overlay) for each in entry.items(2, "two brokers", least=2))
-        hops = len(overlay.path(near, far)) - 1
-        if not 2 <= hops <= radius:
-            entry.reject(f"b{near} and b{far} are {hops} hops apart; expected 2 to {radius}, the radius")
-        links.append((near, far))
-    place.distinct(entries, links)
-    return tuple(links)
-
-
-def parameters_to_table(parameters: MeshParameters) -> dict[str, object]:
-    """The inverse of `read_parameters`; what has its default is left out."""
-    table = {}
-    for each in fields(MeshParameters):
-        value = getattr(parameters, each.name)
-        if value != getattr(DEFAULT, each.name):
-            table[each.name] = _plain(value)
-    return table
-
-
-def _plain(value: object) -> object:
-    return [_plain(each) for each in value] if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -1,1 +1,1 @@
-"""What must hold of the mesh: `spec/mesh.md` in functions."""
+"""Specification of the mesh: `spec/mesh.md` in functions."""

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from routeproof.model.overlay import Node, Overlay
+from routeproof.model.overlay import Link, Node, Overlay
+
+
+def neighbourhood(overlay: Overlay, broker: Node, radius: int) -> tuple[Link, ...]:
+    """MESH-1: the primary links of which both ends are within the radius."""
+    return tuple(e for e in overlay.edges if all(len(overlay.path(broker, end)) - 1 <= radius for end in e))
 
 
 def anchor_of(overlay: Overlay, broker: Node, home: Node, radius: int) -> Node:
@@ -40,7 +45,7 @@ def ends_of(
 
 
 def farthest_common(overlay: Overlay, broker: Node, links: Iterable[Node], ends: frozenset[Node]) -> frozenset[Node]:
-    """What S1 is meant to choose: a branch's farthest linked broker that is on the paths to all its ends."""
+    """The choice that S1 is meant to make: per branch the farthest linked broker on the paths to all its ends."""
     chosen = set()
     for branch in overlay.neighbours(broker):
         paths = [overlay.path(broker, end) for end in ends if overlay.toward(broker, end) == branch]
@@ -51,5 +56,5 @@ def farthest_common(overlay: Overlay, broker: Node, links: Iterable[Node], ends:
 
 
 def first_on_path(overlay: Overlay, broker: Node, ends: frozenset[Node]) -> frozenset[Node]:
-    """What S2 is meant to choose: the ends that have no other end on the path to them."""
+    """Returns the choice that S2 is meant to make: the ends that have no other end on the path to them."""
     return frozenset(end for end in ends if not ends - {end} & set(overlay.path(broker, end)))

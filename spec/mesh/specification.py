@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routeproof.model.history import Ledger
-from routeproof.model.mesh.handler import MeshTables
-from routeproof.model.mesh.maps import MasterMap
 from routeproof.model.mesh.messages import Way
+from routeproof.model.mesh.state import MeshTables
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link, Node, Overlay, OverlayError
-from routeproof.spec.mesh.definitions import anchor_of
+from routeproof.spec.mesh.definitions import anchor_of, neighbourhood
 from routeproof.spec.property import OK, Answer, Property, Seen, Specification, variants
 from routeproof.spec.rules import Rule
 
@@ -51,7 +50,7 @@ def maps_fresh(ledger: Ledger, states: States) -> Answer:
     except OverlayError as error:
         return f"the primary links are no tree: {error}"
     for node, tables in _brokers(states):
-        expected = MasterMap.of(overlay, node, ledger.parameters.radius).edges
+        expected = neighbourhood(overlay, node, ledger.parameters.radius)
         if tables.master.edges != expected:
             return f"{ledger.name(node)} knows the links {tables.master.edges}; in a fresh network {expected}"
     return OK

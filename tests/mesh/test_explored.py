@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
-from routeproof.checker.explore.plain import plain_search
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import load
 from routeproof.checker.verdict import Result

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, carriers, downstream, passed_on
-from routeproof.model.mesh.maps import MasterMap, WorkingMap
+from routeproof.model.mesh.maps import WorkingMap
+from routeproof.model.mesh.state import MasterMap
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.mesh import definitions
 
