@@ -10,7 +10,7 @@ from attrs import fields
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import MESH, Close, Load, Open, Relocate
+from routeproof.model.mesh.messages import MESH, CloseLink, Load, Move, OpenLink
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.parameters import (
     DEFAULT,
@@ -42,15 +42,15 @@ def _operations(instance: Instance) -> list[OperationRow]:
     """The core's, then those on links and loads."""
     chosen, rows = parameters_of(instance), core_operations(instance)
     for near, far in chosen.opens:
-        rows.append(OperationRow(f"open(b{near}, b{far})", near, Open(far)))
+        rows.append(OperationRow(f"open(b{near}, b{far})", near, OpenLink(far)))
     for near, far in chosen.closes:
         before = f"open(b{near}, b{far})" if (near, far) in chosen.opens else ""
-        rows.append(OperationRow(f"close(b{near}, b{far})", near, Close(far), before))
+        rows.append(OperationRow(f"close(b{near}, b{far})", near, CloseLink(far), before))
     for broker in chosen.loaded:
         rows.append(OperationRow(f"loaded(b{broker})", broker, Load(True)))
         rows.append(OperationRow(f"recovered(b{broker})", broker, Load(False), f"loaded(b{broker})"))
     for broker, to in chosen.moves:
-        rows.append(OperationRow(f"move(b{broker}, b{to})", broker, Relocate(to)))
+        rows.append(OperationRow(f"move(b{broker}, b{to})", broker, Move(to)))
     return rows
 
 

@@ -22,7 +22,7 @@ from routeproof.model.mesh.forwarding import (
     working,
 )
 from routeproof.model.mesh.maps import Distance, WorkingMap, working_map
-from routeproof.model.mesh.messages import Anchor, Close, Down, Drained, Load, Open, Up, Way
+from routeproof.model.mesh.messages import Anchor, CloseLink, Down, Drained, Load, OpenLink, Passed, Up
 from routeproof.model.mesh.parameters import MeshParameters
 from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import (
@@ -75,10 +75,10 @@ class Mesh:
             case Publish() if not self.is_connected(local, sender):
                 return Outcome(local)
             case Publish(p, header):
-                return self.publish(local, p, header.way if isinstance(header, Way) else (), sender)
-            case Open(to):
+                return self.publish(local, p, header.way if isinstance(header, Passed) else (), sender)
+            case OpenLink(to):
                 return self.on_open(local, to)
-            case Close(to):
+            case CloseLink(to):
                 return self.on_close(local, to)
             case Up():
                 return Outcome(evolve(local, incoming=_with(local.incoming, sender)))
@@ -131,7 +131,7 @@ class Mesh:
         kept = self.downstream(view, anchors, way)
         strategy = self.strategy(local)
         ends = STRATEGIES[strategy](view, kept)
-        sends = [(to, Publish(p, Way(self.way_to(local, way, to)))) for to in self.carriers(view, ends, local)]
+        sends = [(to, Publish(p, Passed(self.way_to(local, way, to)))) for to in self.carriers(view, ends, local)]
         local_ones = [(LOCAL, Deliver(p, s)) for s, anchor in matching if anchor == here]
         rules = {"FWD-1"} if sends or local_ones else set()
         if ends:

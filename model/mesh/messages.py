@@ -16,17 +16,17 @@ class Anchor(Header):
 
 
 @frozen(cache_hash=True)
-class Way(Header):
+class Passed(Header):
     """FWD-3: the brokers that a publication has passed, in order, without the receiver."""
 
     way: tuple[Node, ...] = ()
 
 
 @frozen(cache_hash=True)
-class Open(Message):
+class OpenLink(Message):
     """LINK-1: this broker opens a soft link, or adds a candidate, to that one. No other broker takes part."""
 
-    kind = "open"
+    kind = "open-link"
     control = False
     by = "driver"
 
@@ -34,10 +34,10 @@ class Open(Message):
 
 
 @frozen(cache_hash=True)
-class Close(Message):
+class CloseLink(Message):
     """LINK-1: this broker drops its soft link or candidate to that one."""
 
-    kind = "close"
+    kind = "close-link"
     control = False
     by = "driver"
 
@@ -78,7 +78,7 @@ class Load(Message):
     high: bool
 
 
-LINKS = (Open, Close, Up, Down, Drained, Load)
+LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load)
 
 
 # -- the move of a broker ----------------------------------------------------------------------------------------------
@@ -90,10 +90,10 @@ Ring = tuple[Node, ...]
 
 
 @frozen(cache_hash=True)
-class Relocate(Message):
+class Move(Message):
     """An operation: the broker is to leave its neighbour on the way to that one, and to become its neighbour."""
 
-    kind = "relocate"
+    kind = "move"
     by = "driver"
 
     to: Node
@@ -131,10 +131,10 @@ class Prepare(Message):
 
 
 @frozen(cache_hash=True)
-class Update(Message):
+class Renew(Message):
     """MOVE-3, a wave: the links of the other side, and the subscriptions there with their anchors for the receiver."""
 
-    kind = "update"
+    kind = "renew"
 
     ring: Ring
     hops: int
@@ -189,6 +189,6 @@ class Last(Message):
     kind = "last"
 
 
-MOVE = (Relocate, Ask, Grant, Release, Prepare, Update, Finish, Confirm, Handover, Snapshot, Last)
+MOVE = (Move, Ask, Grant, Release, Prepare, Renew, Finish, Confirm, Handover, Snapshot, Last)
 
 MESH = (*LINKS, *MOVE)

@@ -1,7 +1,7 @@
 """The move of a broker: it leaves one neighbour and becomes the neighbour of another one (MOVE-1 to MOVE-9).
 
 The *ring* is the mover, the neighbour that it leaves, and the brokers from there to the one that it goes to. A move is
-three waves over the brokers within the radius of the ring: prepare, update and finish. `spec/mesh.md` is normative.
+three waves over the brokers within the radius of the ring: prepare, renew and finish. `spec/mesh.md` is normative.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from routeproof.model.mesh.messages import (
     Grant,
     Handover,
     Last,
-    Open,
+    Move,
+    OpenLink,
     Prepare,
     Release,
-    Relocate,
+    Renew,
     Ring,
     Snapshot,
-    Update,
 )
 from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
@@ -61,8 +61,8 @@ class MovingMesh(Mesh):
             return self.at_coordinator(local, sender, message)
         assert isinstance(local, MeshTables)
         match message:
-            case Relocate(to):
-                return self.on_relocate(local, to)
+            case Move(to):
+                return self.on_move(local, to)
             case Grant():
                 return self.on_grant(local, sender)
             case Prepare(ring, hops):
@@ -75,15 +75,15 @@ class MovingMesh(Mesh):
                 return self.on_handover(local, sender, ring, edges, entries, gone)
             case Snapshot(edges, entries):
                 return self.on_snapshot(local, edges, entries)
-            case Update(ring, hops, edges, entries, gone):
-                return self.on_update(local, sender, Update(ring, hops, edges, entries, gone))
+            case Renew(ring, hops, edges, entries, gone):
+                return self.on_renew(local, sender, Renew(ring, hops, edges, entries, gone))
             case Last():
                 return self.on_last(local, sender)
             case Finish(ring, hops):
                 return self.on_finish(local, sender, ring, hops)
             case Subscribe() | Unsubscribe() if self.is_late(local, sender):
                 return Outcome(local)
-            case Open(to) if not self.may_open(local, to):
+            case OpenLink(to) if not self.may_open(local, to):
                 return Outcome(local, (), frozenset({"MOVE-2"}))
         return super().handle(node, local, sender, message)
 
@@ -94,7 +94,7 @@ class MovingMesh(Mesh):
 
     # -- prepare -------------------------------------------------------------------------------------------------------
 
-    def on_relocate(self, local: MeshTables, to: Node) -> Outcome:
+    def on_move(self, local: MeshTables, to: Node) -> Outcome:
         """MOVE-1: asks the coordinator; a broker that waits for an answer asks for nothing else."""
         if local.target != LOCAL:
             return Outcome(local)
@@ -172,7 +172,7 @@ class MovingMesh(Mesh):
         match local.phase:
             case "prepare":
                 return self.hand_over(local)
-            case "update" if local.left:
+            case "renew" if local.left:
                 return self.finish(local)
             case "finish":
                 over = evolve(local, ring=(), phase="", target=LOCAL, left=False, seen=())
@@ -183,7 +183,7 @@ class MovingMesh(Mesh):
         """True at the mover."""
         return bool(local.ring) and local.ring[0] == local.master.centre
 
-    # -- update --------------------------------------------------------------------------------------------------------
+    # -- renew ---------------------------------------------------------------------------------------------------------
 
     def hand_over(self, local: MeshTables) -> Outcome:
         """MOVE-3: the mover hands its side to its new neighbour."""
@@ -214,10 +214,10 @@ class MovingMesh(Mesh):
         there = {s for s, _ in entries} | set(gone)
         own = tuple(e for e in local.subs if e[0] not in there)
         answer = Snapshot(local.master.edges, self.adjusted(local, own))
-        after = self.on_update(local, sender, Update(ring, 0, edges, entries, gone))
+        after = self.on_renew(local, sender, Renew(ring, 0, edges, entries, gone))
         return Outcome(after.local, ((sender, answer), *after.sends), after.rules)
 
-    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
+    def on_renew(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
         """MOVE-3, MOVE-6: takes over maps and anchors of the other side, and passes them on."""
         known = {s for s, _ in local.subs}
         local = evolve(local, ring=update.ring, master=self.moved(local.master, update.edges, update.ring))
@@ -252,11 +252,11 @@ class MovingMesh(Mesh):
         kept = {s for s, _ in entries}
         gone = tuple(s for s in there if s not in kept)
         to, waiting = ring[-1], local.waiting
-        after = self.on_update(local, to, Update(ring, 0, edges, entries, gone))
+        after = self.on_renew(local, to, Renew(ring, 0, edges, entries, gone))
         assert isinstance(after.local, MeshTables)
         switched = evolve(
             after.local,
-            phase="update",
+            phase="renew",
             waiting=tuple(sorted({*after.local.waiting, *waiting, away})),
         )
         return Outcome(switched, (*after.sends, (away, Last())), after.rules)
@@ -296,7 +296,7 @@ class MovingMesh(Mesh):
 
     def is_late(self, local: MeshTables, sender: Node) -> bool:
         """MOVE-7: a mover that has switched hears of the other side from its new neighbour only."""
-        return self.moves(local) and local.phase in ("update", "finish") and sender == local.ring[1]
+        return self.moves(local) and local.phase in ("renew", "finish") and sender == local.ring[1]
 
     def is_connected(self, local: MeshTables, sender: Node) -> bool:
         ends = local.ring[:2]

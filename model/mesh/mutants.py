@@ -8,7 +8,7 @@ from attrs import evolve
 
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.maps import WorkingMap
-from routeproof.model.mesh.messages import Edges, Ring, Update
+from routeproof.model.mesh.messages import Edges, Renew, Ring
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
@@ -139,8 +139,8 @@ class CarriedAndSent(MovingMesh):
 # -- the move ----------------------------------------------------------------------------------------------------------
 
 
-@mutant("hands-over-at-once", "MOVE-2")
-class HandsOverAtOnce(MovingMesh):
+@mutant("hands-over-early", "MOVE-2")
+class HandsOverEarly(MovingMesh):
     """Does not wait until the first wave is confirmed."""
 
     def on_grant(self, local: MeshTables, sender: Node) -> Outcome:
@@ -173,7 +173,7 @@ class FinishesEarly(MovingMesh):
     """Does not wait for the last message on the old link."""
 
     def settled(self, local: MeshTables) -> Outcome:
-        early = evolve(local, left=True) if self.moves(local) and local.phase == "update" else local
+        early = evolve(local, left=True) if self.moves(local) and local.phase == "renew" else local
         return super().settled(early)
 
 
@@ -199,8 +199,8 @@ class OldLinkInMap(MovingMesh):
 class AnchorsKept(MovingMesh):
     """Keeps the anchors that it has, and takes over new subscriptions only."""
 
-    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
-        outcome = super().on_update(local, sender, update)
+    def on_renew(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
+        outcome = super().on_renew(local, sender, update)
         assert isinstance(outcome.local, MeshTables)
         held = dict(local.subs)
         subs = tuple((s, held.get(s, anchor)) for s, anchor in outcome.local.subs)
@@ -227,6 +227,6 @@ class WithdrawalsForgotten(MovingMesh):
 class BeyondTheRadius(MovingMesh):
     """Does not tell brokers farther away than the radius what is new."""
 
-    def on_update(self, local: MeshTables, sender: Node, update: Update) -> Outcome:
-        outcome = super().on_update(local, sender, update)
+    def on_renew(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
+        outcome = super().on_renew(local, sender, update)
         return evolve(outcome, sends=tuple(s for s in outcome.sends if not isinstance(s[1], Subscribe | Unsubscribe)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routeproof.model.history import Ledger
-from routeproof.model.mesh.messages import Way
+from routeproof.model.mesh.messages import Passed
 from routeproof.model.mesh.state import MeshTables
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link, Node, Overlay, OverlayError
@@ -77,7 +77,7 @@ def no_way_back(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
     """No publication is sent to a broker that it has passed, or over which it was sent, where no broker moves."""
     if ledger.parameters.moves:
         return None
-    ways = [(m.publication, m.header.way) for m in queue if isinstance(m, Publish) and isinstance(m.header, Way)]
+    ways = [(m.publication, m.header.way) for m in queue if isinstance(m, Publish) and isinstance(m.header, Passed)]
     for publication, way in ways:
         if channel[1] in way or len(set(way)) < len(way):
             passed = ", ".join(f"b{b}" for b in way)
@@ -137,7 +137,7 @@ RULES = tuple(
         ("LINK-1", "links open and close at one end", "002 6", True),
         ("MOVE-1", "the coordinator lets one broker move at a time", "002 6", True),
         ("MOVE-2", "prepare: no link passes over the ring", "002 6", True),
-        ("MOVE-3", "update: each side learns of the other", "002 6", True),
+        ("MOVE-3", "renew: each side learns of the other", "002 6", True),
         ("MOVE-4", "the mover gets publications over both links", "002 6", True),
         ("MOVE-5", "finish", "002 6", True),
         ("MOVE-6", "maps and anchors after a move", "002 6", True),

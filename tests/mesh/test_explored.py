@@ -59,7 +59,7 @@ CAUGHT = {
     "both-ways": ("fork4", "NoDuplicate", 8),
     "nearest-only": ("fork4", "NoLostDelivery", 10),
     "carried-and-sent": ("candidate4", "NoDuplicate", 12),
-    "hands-over-at-once": ("move4", "NoLostDelivery", 12),
+    "hands-over-early": ("move4", "NoLostDelivery", 12),
     "second-copies-forwarded": ("move3", "NoDuplicate", 20),
     "old-link-cut": ("move3", "NoLostDelivery", 15),
     "finishes-early": ("two3", "NoLostDelivery", 20),
