@@ -6,13 +6,14 @@ and `save` writes a complete one. The content of a file is never evaluated, and 
 `TraceError` of one line.
 """
 
+from routeproof.traces.extensions import Entry
 from routeproof.traces.fields import TraceError
 from routeproof.traces.files import save
 from routeproof.traces.format import EVENTS, BadLine, Event, Header, broker_name
 from routeproof.traces.lines import event_row, header_row, to_text
 from routeproof.traces.messages import Item, TraceMessage, decode, describe, encode
 from routeproof.traces.reader import Trace, open_trace, read_trace
-from routeproof.traces.tables import Entry, TraceTables, encode_tables
+from routeproof.traces.tables import TraceTables, encode_tables
 from routeproof.traces.writer import TraceWriter, to_json_lines, to_parquet
 
 __all__ = [

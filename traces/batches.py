@@ -14,24 +14,24 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import astuple
 
-from routeproof.traces.columns import Batch
+from routeproof.traces.columns import ADDED_TEXTS, Batch
+from routeproof.traces.extensions import Key
 from routeproof.traces.fields import INTEGER, NAME_LENGTH, REFUSALS, TEXT_LENGTH, TraceError, parse
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
-from routeproof.traces.messages import Meanings, PackedItem, PackedItems, TraceMessage
-from routeproof.traces.pruning import CutLines
+from routeproof.traces.messages import ADDED, Meanings, PackedItem, PackedItems, TraceMessage
 
 T = TypeVar("T")
 
 MESSAGE = {
     **{
         key: key
-        for key in ("kind", "id", "filter", "of", "to", "attributes", "items", "distance", "count", "cuts", "own")
+        for key in (*("kind", "id", "filter", "of", "to", "attributes", "items", "own"), *(key.name for key in ADDED))
     },
     "number": "event",
 }
 """The columns of a message, and its keys in a line."""
 
-JSON_TEXTS = ("filter", "attributes", "items", "cuts", "own", "tables")
+JSON_TEXTS = ("filter", "attributes", "items", "own", "tables", *ADDED_TEXTS)
 
 
 class _Odd(Exception):
@@ -218,11 +218,9 @@ def _messages(columns: Columns, meanings: Meanings) -> Iterable[TraceMessage | N
         columns.numbers("number", UNSET),
         columns.words("attributes", _json, UNSET),
         columns.words("items", _packed, UNSET),
-        columns.numbers("distance", UNSET),
-        columns.numbers("count", UNSET),
-        columns.words("cuts", _cuts, UNSET),
         columns.words("own", _json, UNSET),
         repeat(meanings),
+        *(_added(columns, key) for key in ADDED),
     )
     return messages if columns.arrays["kind"].null_count == 0 else _without_empty(messages, meanings)
 
@@ -255,7 +253,7 @@ def _only_if(is_well: bool, value: str) -> str:
 
 _any_json = msgspec.json.Decoder(msgspec.Raw)
 _packed_items = msgspec.json.Decoder(PackedItems)
-_cut_lines = msgspec.json.Decoder(CutLines)
+_added_texts = {key.name: msgspec.json.Decoder(key.type) for key in ADDED if not key.is_number}
 
 
 def _json(value: str) -> msgspec.Raw:
@@ -266,8 +264,10 @@ def _packed(value: str) -> tuple[PackedItem, ...]:
     return _decoded(value, _packed_items)
 
 
-def _cuts(value: str) -> CutLines:
-    return _decoded(value, _cut_lines)
+def _added(columns: Columns, key: Key) -> Iterable[Any]:
+    if key.is_number:
+        return columns.numbers(key.name, UNSET)
+    return columns.words(key.name, lambda text: _decoded(text, _added_texts[key.name]), UNSET)
 
 
 def _decoded(value: str, decoder: msgspec.json.Decoder[T]) -> T:

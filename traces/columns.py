@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
+from routeproof.traces.extensions import extensions
 from routeproof.traces.format import BadLine, Event, keeps_own
-from routeproof.traces.messages import PackedItem
-from routeproof.traces.pruning import CutLines
+from routeproof.traces.messages import ADDED
 
 Batch: TypeAlias = Any
 """A `pyarrow.RecordBatch`. pyarrow has no types, and is imported where it is used: it takes a tenth of a second."""
@@ -26,21 +26,22 @@ HEADER = b"routeproof"
 NAMES = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "filter", "attributes")
 """Columns of strings that are dictionary-encoded."""
 
-TEXTS = ("items", "cuts", "own", "tables", "text", "unreadable")
+ADDED_NUMBERS = tuple(key.name for key in ADDED if key.is_number)
+ADDED_TEXTS = tuple(key.name for key in ADDED if not key.is_number)
+"""Columns of the keys that protocols add to messages."""
+
+TEXTS = ("items", *ADDED_TEXTS, "own", "tables", "text", "unreadable")
 """Columns of strings that are not. `unreadable`: the reason, where a line was none; then all others are null."""
 
-NUMBERS = ("seq", "time", "issued", "done", "number", "distance", "count", "line")
+NUMBERS = ("seq", "time", "issued", "done", "number", *ADDED_NUMBERS, "line")
 """Columns of integers. `number` is a message's `event`; `line` is where it stood in the file that was converted."""
 
 ORDER = (
     *("run", "broker", "seq", "event", "peer", "time"),
     *("kind", "id", "of", "to", "filter", "number", "attributes", "items"),
-    *("distance", "count", "cuts", "own"),
+    *(*(key.name for key in ADDED), "own"),
     *("tables", "text", "issued", "done", "line", "unreadable"),
 )
-
-OF_PRUNING = ("distance", "count", "cuts")
-"""Columns that a trace of the routing core does not have."""
 
 
 def schema(protocol: str) -> Any:
@@ -49,8 +50,18 @@ def schema(protocol: str) -> Any:
 
     word = pa.dictionary(pa.int32(), pa.string())
     types = {**dict.fromkeys(NAMES, word), **dict.fromkeys(TEXTS, pa.string()), **dict.fromkeys(NUMBERS, pa.int64())}
-    left_out = () if keeps_own(protocol) else ("own",) if protocol != "routing" else (*OF_PRUNING, "own")
+    left_out = left_out_by(protocol)
     return pa.schema([(name, types[name]) for name in ORDER if name not in left_out])
+
+
+def left_out_by(protocol: str) -> tuple[str, ...]:
+    """Columns that traces of a protocol do not have: those of keys that another protocol adds."""
+    if keeps_own(protocol):
+        return ()
+    if protocol not in extensions():
+        return ("own",)
+    own = {key.name for key in extensions()[protocol].keys}
+    return (*(key.name for key in ADDED if key.name not in own), "own")
 
 
 def to_batch(events: Sequence[Event], protocol: str) -> Batch:
@@ -72,9 +83,8 @@ def to_batch(events: Sequence[Event], protocol: str) -> Batch:
             "number": [None if m is None or m.number is UNSET else m.number for m in messages],
             "attributes": [None if m is None else _text(m.attributes_text) for m in messages],
             "items": [None if m is None or m.packed is UNSET else _json(m.packed) for m in messages],
-            "distance": [None if m is None or m.distance is UNSET else m.distance for m in messages],
-            "count": [None if m is None or m.count is UNSET else m.count for m in messages],
-            "cuts": [None if m is None or m.cuts is UNSET else _json(m.cuts) for m in messages],
+            **{name: [None if m is None else m.added(name) for m in messages] for name in ADDED_NUMBERS},
+            **{name: [None if m is None else _json(m.added(name)) for m in messages] for name in ADDED_TEXTS},
             "own": [None if m is None else _text(m.own) for m in messages],
             "tables": [_text(event.tables_text) for event in events],
             "text": [event.text or None for event in events],
@@ -113,5 +123,5 @@ def _text(raw: msgspec.Raw | msgspec.UnsetType) -> str | None:
     return None if raw is UNSET else bytes(raw).decode("utf-8")
 
 
-def _json(value: tuple[PackedItem, ...] | CutLines) -> str:
-    return msgspec.json.encode(value).decode("utf-8")
+def _json(value: object) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode("utf-8")

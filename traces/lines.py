@@ -23,7 +23,7 @@ from routeproof.model.overlay import Node
 from routeproof.traces.containers import Broken
 from routeproof.traces.fields import REFUSALS, TraceError, in_one_line, parse
 from routeproof.traces.format import VERSION, BadLine, Event, Header, broker_name, gap, is_usual, read_event
-from routeproof.traces.messages import SHORT, PackedItem, TraceMessage, meanings_of, own_keys
+from routeproof.traces.messages import ADDED, SHORT, PackedItem, TraceMessage, meanings_of, own_keys
 
 LINE_BYTES = 32 << 20
 """The longest line: a snapshot of some hundred thousand subscriptions."""
@@ -261,9 +261,7 @@ def _message(message: TraceMessage) -> dict[str, object]:
         "event": message.number,
         "attributes": message.attributes_text,
         "to": message.to or UNSET,
-        "distance": message.distance,
-        "count": message.count,
-        "cuts": message.cuts,
+        **{key.name: getattr(message, key.name) for key in ADDED},
     }
     own = {} if message.own is UNSET else msgspec.json.decode(message.own)
     return _told(fields) | own

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from attrs import frozen
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct, field
 
 from routeproof.model.filters import Attributes, Dialect, Event, EventSet, Filter, FilterError, dialect
 from routeproof.model.messages import CORE, Message, to_row
+from routeproof.traces import extensions
+from routeproof.traces.extensions import FilterText
 from routeproof.traces.fields import (
     Name,
     OptionalName,
@@ -30,7 +32,6 @@ from routeproof.traces.fields import (
     parse,
     table,
 )
-from routeproof.traces.pruning import CutLines, read_cuts
 
 FILTERS = 1 << 12
 """Largest number of cached filters (about 3 kB each)."""
@@ -118,10 +119,12 @@ MANY = ("subscribe-many", "unsubscribe-many")
 ITEMS = 10_000
 """How many subscriptions one packed message may hold."""
 
-STANDARD = frozenset(("kind", "id", "filter", "of", "to", "event", "attributes", "distance", "count", "cuts"))
+ADDED = extensions.keys()
+"""Keys that the protocols which ship add to messages."""
+
+STANDARD = frozenset(("kind", "id", "filter", "of", "to", "event", "attributes", *(key.name for key in ADDED)))
 """Keys of a message that have a field here. `items` has one in the kinds `MANY`."""
 
-FilterText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Filter"})]
 AttributesText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$defs/Attributes"})]
 
 
@@ -146,7 +149,7 @@ class PackedItem(Struct, frozen=True, gc=False, omit_defaults=True):
 PackedItems: TypeAlias = Annotated[tuple[PackedItem, ...], Meta(min_length=1, max_length=ITEMS)]
 
 
-class TraceMessage(Struct, frozen=True, gc=False, eq=False):
+class _CoreMessage(Struct, frozen=True, gc=False, eq=False):
     """One message. Equal messages mean the same, however they were written."""
 
     kind: Name
@@ -158,11 +161,6 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
     number: WholeNumber | UnsetType = field(default=UNSET, name="event")
     attributes_text: AttributesText | UnsetType = field(default=UNSET, name="attributes")
     packed: PackedItems | UnsetType = field(default=UNSET, name="items")
-    distance: WholeNumber | UnsetType = UNSET
-    """Header of a publication under pruning, with `count`, as brokers have made it. Left out is 0."""
-    count: WholeNumber | UnsetType = UNSET
-    cuts: CutLines | UnsetType = UNSET
-    """List of a withdrawal under pruning: how far it is to go."""
     own: Raw | UnsetType = field(default=UNSET, name=" ")
     """The other keys of a message, as a JSON object: what a protocol from outside adds. The reader's, as the next."""
     meanings: Meanings | None = field(default=None, name="")
@@ -192,10 +190,15 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
         if self.attributes_text is not UNSET:
             self._in_dialect().attributes(self.attributes_text)
 
-    def _entries(self) -> tuple[PackedItem, ...] | tuple[TraceMessage]:
+    def added(self, key: str) -> Any:
+        """The value of a key that a protocol adds; None where it is left out."""
+        value = getattr(self, key)
+        return None if value is UNSET else value
+
+    def _entries(self) -> tuple[PackedItem, ...] | tuple[_CoreMessage]:
         return self.packed if self.kind in MANY and self.packed is not UNSET else (self,)
 
-    def _filter(self, entry: PackedItem | TraceMessage) -> Filter | None:
+    def _filter(self, entry: PackedItem | _CoreMessage) -> Filter | None:
         return None if entry.filter_text is UNSET else self._in_dialect().filter(entry.filter_text)
 
     def _in_dialect(self) -> Meanings:
@@ -203,7 +206,7 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
         return self.meanings
 
     def __eq__(self, other: object) -> bool:
-        return _meant(self) == _meant(other) if isinstance(other, TraceMessage) else NotImplemented
+        return _meant(self) == _meant(other) if isinstance(other, _CoreMessage) else NotImplemented
 
     def __ne__(self, other: object) -> bool:  # a Struct has one of its own, which does not ask __eq__
         return not self == other
@@ -212,14 +215,31 @@ class TraceMessage(Struct, frozen=True, gc=False, eq=False):
         return hash((self.kind, self.ids, self.to))
 
 
-def _meant(m: TraceMessage) -> tuple[object, ...]:
+if TYPE_CHECKING:
+
+    class TraceMessage(_CoreMessage, frozen=True):
+        """One message, with a field for each key that a protocol adds (`added`)."""
+
+else:
+    TraceMessage = defstruct(
+        "TraceMessage",
+        [(key.name, key.type | UnsetType, UNSET) for key in ADDED],
+        bases=(_CoreMessage,),
+        module=__name__,
+        frozen=True,
+        gc=False,
+        eq=False,
+    )
+
+
+def _meant(m: _CoreMessage) -> tuple[object, ...]:
     own = None if m.own is UNSET else bytes(m.own)
-    of_pruning = m.distance or 0, m.count or 0, None if m.cuts is UNSET else m.cuts, own
+    added = *(m.added(key.name) or (0 if key.is_number else m.added(key.name)) for key in ADDED), own
     try:
-        return m.kind, m.items, m.event, m.to, of_pruning
+        return m.kind, m.items, m.event, m.to, added
     except TraceError:  # then it is what was written
         texts = [each.filter_text for each in m._entries()] + [m.attributes_text]
-        return m.kind, m.ids, m.to, of_pruning, *(None if text is UNSET else bytes(text) for text in texts)
+        return m.kind, m.ids, m.to, added, *(None if text is UNSET else bytes(text) for text in texts)
 
 
 def lack(message: TraceMessage) -> str | None:
@@ -283,11 +303,9 @@ def read_message(raw: object, meanings: Meanings, *, own: bool = False) -> Trace
         number=integer(row, "event") if "event" in row else UNSET,
         attributes_text=json_text(row["attributes"]) if "attributes" in row else UNSET,
         packed=_packed(items(row, "items", ITEMS)) if kind in MANY else UNSET,
-        distance=integer(row, "distance") if "distance" in row else UNSET,
-        count=integer(row, "count") if "count" in row else UNSET,
-        cuts=read_cuts(row, "cuts") if "cuts" in row else UNSET,
         own=own_keys(row, every=own),
         meanings=meanings,
+        **{key.name: key.read(row, key.name) for key in ADDED if key.name in row},
     )
 
 

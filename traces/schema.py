@@ -62,7 +62,6 @@ DESCRIPTIONS = {
     "TraceMessage": "A message.",
     "PackedItem": "One subscription of a message that holds many.",
     "TablesLine": "A broker's tables. A part that is left out is unknown.",
-    "HeldLine": "Under pruning, a withdrawal that waits; `from` as in an entry.",
     "EntryLine": "An advertisement or a subscription, and the neighbour that it came from; none for a local client's.",
 }
 NAMES = {
@@ -70,9 +69,8 @@ NAMES = {
     "PackedItem": "Item",
     "TablesLine": "Tables",
     "EntryLine": "Entry",
-    "HeldLine": "Held",
 }
-"""Names of the types in the schema."""
+"""Names of the types in the schema; any other loses the `Line` at its end."""
 
 
 class Header(Struct):
@@ -91,7 +89,8 @@ def schema() -> Schema:
     """The whole of it."""
     types = (Header, Event, TablesLine)
     _, found = msgspec.json.schema_components(types, schema_hook=_of_the_reader, ref_template="#/$defs/{name}")
-    definitions = {NAMES.get(name, name): _tidied(name, each) for name, each in found.items()}
+    names = {name: NAMES.get(name, name.removesuffix("Line")) for name in found}
+    definitions = {names[name]: _tidied(name, each, names) for name, each in found.items()}
     definitions |= {"Filter": FILTER, "Predicate": PREDICATE, "Attributes": ATTRIBUTES}
     event, message = definitions["Event"], definitions["Message"]
     event["allOf"] = [
@@ -120,14 +119,14 @@ def _of_the_reader(_: type) -> Schema:
     return {"not": {}}
 
 
-def _tidied(name: str, definition: Schema) -> Schema:
+def _tidied(name: str, definition: Schema, names: Mapping[str, str]) -> Schema:
     text = json.dumps(definition)
-    for old, new in NAMES.items():
+    for old, new in names.items():
         text = text.replace(f'"#/$defs/{old}"', f'"#/$defs/{new}"')
     tidy: Schema = json.loads(text)
     properties = {key: each for key, each in tidy["properties"].items() if key.strip()}
     tidy.pop("title")
-    return {**tidy, "description": DESCRIPTIONS[name], "properties": properties}
+    return {**tidy, "description": DESCRIPTIONS.get(name, tidy.get("description")), "properties": properties}
 
 
 def _needed(by: str, needs: Mapping[str, tuple[str, ...]], filled: Schema) -> list[Schema]:

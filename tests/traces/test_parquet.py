@@ -15,7 +15,7 @@ import pytest
 from routeproof.traces import BadLine, Event, TraceError, event_row, open_trace, read_trace, to_parquet
 from routeproof.traces import batches as batches_module
 from routeproof.traces import parquet_writer as writer_module
-from routeproof.traces.columns import NAMES, OF_PRUNING, ORDER
+from routeproof.traces.columns import NAMES, ORDER, left_out_by
 from routeproof.traces.reader import read
 from tests.traces.samples import EVERY_KIND, HEADER, PUBLISH, ROW, keep, lines_of, to_bytes, write
 
@@ -84,7 +84,7 @@ def test_bad_lines_are_carried_along(path: Path) -> None:
 def test_strings_are_stored_once(path: Path) -> None:
     keep(path, "parquet", to_bytes(HEADER, *EVERY_KIND))
     file = pq.ParquetFile(path)
-    assert tuple(file.schema_arrow.names) == tuple(name for name in ORDER if name not in (*OF_PRUNING, "own"))
+    assert tuple(file.schema_arrow.names) == tuple(name for name in ORDER if name not in left_out_by("routing"))
     for i in range(file.metadata.num_columns):
         column = file.metadata.row_group(0).column(i)
         if column.path_in_schema in NAMES and column.statistics.has_min_max:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping
 from hashlib import blake2b
 
 from attrs import evolve, frozen
-from msgspec import UNSET
 
 from routeproof.checker.validate.broker import comparison
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
@@ -17,7 +16,7 @@ from routeproof.model.pruning.messages import Cut, cuts_of, met, withdraw
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.tables import by_id
 from routeproof.traces import Entry, TraceMessage, TraceTables
-from routeproof.traces.pruning import cuts_of as cuts_of_lines
+from routeproof.traces.pruning import PruningParts, cuts_in_trace, header_in
 
 Cuts = tuple[Cut, ...]
 
@@ -53,9 +52,8 @@ class PruningMeaning(MessageMeaning):
         for name in MessageMeaning.__slots__:
             setattr(self, name, getattr(base, name))
         self.base = base
-        self.distance: int = message.distance or 0
-        self.count: int = message.count or 0
-        self.cuts: Cuts | None = None if message.cuts is UNSET else cuts_of_lines(message.cuts)
+        self.distance, self.count = header_in(message)
+        self.cuts: Cuts | None = cuts_in_trace(message)
         if base.kind in SIGNALS:
             self.items = ()
         if self.distance or self.count or self.cuts is not None:
@@ -81,8 +79,7 @@ def _digest(base: int, *more: object) -> int:
 def pruning_in_trace(message: TraceMessage) -> CanonicalPruning:
     """Canonical form of a trace's message; `TraceError` if its filter or event cannot be read."""
     said = canonical_in_trace(message)
-    cuts = None if message.cuts is UNSET else cuts_of_lines(message.cuts)
-    return CanonicalPruning(said.kind, said.about, said.event, message.distance or 0, message.count or 0, cuts)
+    return CanonicalPruning(said.kind, said.about, said.event, *header_in(message), cuts_in_trace(message))
 
 
 def pruning_in_model(message: Hashable) -> CanonicalMessage:
@@ -98,8 +95,6 @@ def pruning_in_model(message: Hashable) -> CanonicalMessage:
 
 # -- snapshots ---------------------------------------------------------------------------------------------------------
 
-PARTS = ("retained", "rows", "held", "congested")
-
 
 def differ(tables: PruningTables, told: TraceTables, name_of: Callable[[Node], str]) -> tuple[str, str] | None:
     """Where a snapshot and the model's tables differ: what the model has there, what the snapshot says."""
@@ -107,18 +102,19 @@ def differ(tables: PruningTables, told: TraceTables, name_of: Callable[[Node], s
     if found is not None:
         return found
     known = TraceTables.of(tables, name_of)
-    for part in PARTS:
-        ours, theirs = getattr(known, part), getattr(told, part)
-        if theirs is None or ours == theirs:
+    ours_of, bare, others = dict(known.more), dict(known.without_filters().more), dict(told.without_filters().more)
+    for part, theirs in told.more:
+        ours = ours_of[part]
+        if ours == theirs:
             continue
-        if getattr(known.without_filters(), part) != getattr(told.without_filters(), part):
+        if bare[part] != others[part]:
             return f"in {part}: {_difference(ours, theirs)}", f"in {part}: {_difference(theirs, ours)}"
-        if not _leaves_out_filters(told, part):
+        if not _leaves_out_filters(PruningParts.of(told), part):
             return f"in {part}: other filters", f"in {part}: the same ids"
     return None
 
 
-def _leaves_out_filters(told: TraceTables, part: str) -> bool:
+def _leaves_out_filters(told: PruningParts, part: str) -> bool:
     entries = [each for _, many in told.retained or () for each in many]
     if part == "held":
         entries = [each.entry for each in told.held or ()]
@@ -146,9 +142,12 @@ def _named(each: object) -> str:
 
 def tables_of(told: TraceTables, neighbours: Mapping[str, Node], ranks: Mapping[str, int]) -> PruningTables | None:
     """The tables that a snapshot tells; None where it does not tell all of them, or none that a broker can have."""
-    if told.sent is None or told.retained is None or told.rows is None or told.held is None or told.congested is None:
+    parts = PruningParts.of(told)
+    if told.sent is None or parts.retained is None or parts.rows is None or parts.held is None:
         return None
-    retained = dict(told.retained)
+    if parts.congested is None:
+        return None
+    retained = dict(parts.retained)
     if not set(retained) <= set(neighbours):
         return None
     beside = {name: {entry.id for entry in entries} for name, entries in retained.items()}
@@ -161,9 +160,9 @@ def tables_of(told: TraceTables, neighbours: Mapping[str, Node], ranks: Mapping[
     known = {s.id: s for s, _ in core.subs}
     hops = {"": LOCAL, **neighbours}
     kept = [(neighbours[name], _all(entries, known, ranks)) for name, entries in retained.items()]
-    held = [(hops.get(w.entry.hop), _subscription(w.entry, known, ranks), w.cuts) for w in told.held]
-    rows = [(known.get(s), a, latest) for s, a, latest in told.rows]
-    tables = PruningTables(core.advs, core.subs, core.sent, congested=told.congested)
+    held = [(hops.get(w.entry.hop), _subscription(w.entry, known, ranks), w.cuts) for w in parts.held]
+    rows = [(known.get(s), a, latest) for s, a, latest in parts.rows]
+    tables = PruningTables(core.advs, core.subs, core.sent, congested=parts.congested)
     for neighbour, subscriptions in kept:
         if subscriptions is None:
             return None

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import Factory, frozen
 
 from routeproof.traces.fields import NAME_LENGTH
+from routeproof.traces.messages import ADDED
 from routeproof.traces.reader import Rows
 
 Column: TypeAlias = Any
@@ -25,7 +26,7 @@ RECEIVE, CLIENT, SEND, DELIVER = range(len(KINDS))
 
 WORDS = ("run", "broker", "event", "peer", "kind", "id", "of", "to", "attributes")
 NUMBERS = ("seq", "time", "number", "issued", "done", "line")
-NOTHING = ("filter", "items", "distance", "count", "cuts", "tables", "text", "unreadable")
+NOTHING = ("filter", "items", *(key.name for key in ADDED), "tables", "text", "unreadable")
 """Columns that none of these rows has."""
 
 WORTH = 64

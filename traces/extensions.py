@@ -1,0 +1,161 @@
+"""Extensions: the keys of messages and the parts of snapshots that protocols which ship add to traces.
+
+A protocol NAME that adds any has a module `traces/NAME.py` with its `EXTENSION`. The reader's types, the columns of
+Parquet and the JSON Schema are made from these; no other module here knows whose they are. Messages of a protocol from
+outside keep their own keys as JSON (`TraceMessage.own`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from attrs import evolve, frozen
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Raw as JsonText
+
+from routeproof.model.fields import types_of
+from routeproof.model.filters import Filter
+from routeproof.model.filters.interface import quoted
+from routeproof.model.messages import Advertisement, Header, Subscription
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.protocols import SHIPPED
+from routeproof.model.tables import Tables
+from routeproof.traces.fields import Name, OptionalName, Raw, TraceError, WholeNumber, integer
+
+if TYPE_CHECKING:
+    from routeproof.traces.messages import Meanings
+
+FilterText: TypeAlias = Annotated[JsonText, Meta(extra_json_schema={"$ref": "#/$defs/Filter"})]
+
+Naming: TypeAlias = Callable[[Node], str]
+"""Naming of the model's brokers in a trace."""
+
+
+@frozen
+class Key:
+    """A key of a message. `type` is what msgspec reads it by, `read` the reference reader, which names the key.
+
+    A number that is left out is 0. A value that is no number is a column of JSON texts.
+    """
+
+    name: str
+    type: Any
+    read: Callable[[Raw, str], Any]
+    is_number: bool = False
+
+
+@frozen
+class Part:
+    """A part of a snapshot. `read` makes its value of what `type` has read, `of` makes it of the model's tables, `bare`
+    leaves out its filters, and `encode` writes it.
+    """
+
+    name: str
+    type: Any
+    read: Callable[[Any, Meanings], object]
+    of: Callable[[Any, Naming], object]
+    bare: Callable[[Any], object]
+    encode: Callable[[Any, Naming, bool], object]
+
+
+@frozen
+class Extension:
+    """What one protocol adds. `tables`: its class of tables, which have the parts."""
+
+    keys: tuple[Key, ...] = ()
+    parts: tuple[Part, ...] = ()
+    tables: type[Tables] | None = None
+
+    def parts_of(self, tables: Tables) -> tuple[Part, ...]:
+        return self.parts if self.tables is not None and isinstance(tables, self.tables) else ()
+
+
+def keys_of(header: type[Header], *others: Key) -> tuple[Key, ...]:
+    """The keys of a header's fields: whole numbers are derived, the others are given."""
+    given = {key.name: key for key in others}
+    numbers = {name: Key(name, WholeNumber, integer, True) for name, hint in types_of(header).items() if hint is int}
+    return tuple((numbers | given)[name] for name in types_of(header))
+
+
+@cache
+def extensions() -> dict[str, Extension]:
+    """The extensions of the protocols that ship, by protocol; one that adds nothing has an empty one."""
+    found = {}
+    for definition in SHIPPED:
+        module = f"{__package__}.{definition.name}"
+        found[definition.name] = import_module(module).EXTENSION if find_spec(module) else Extension()
+    return found
+
+
+def keys() -> tuple[Key, ...]:
+    """The keys of all protocols, each once."""
+    return tuple({key.name: key for each in extensions().values() for key in each.keys}.values())
+
+
+def parts() -> tuple[Part, ...]:
+    """The parts of all protocols, each once."""
+    return tuple({part.name: part for each in extensions().values() for part in each.parts}.values())
+
+
+def parts_of(tables: Tables) -> tuple[Part, ...]:
+    """The parts that these tables have."""
+    return tuple(part for each in extensions().values() for part in each.parts_of(tables))
+
+
+# -- entries of tables -------------------------------------------------------------------------------------------------
+
+
+class EntryLine(Struct, frozen=True, gc=False):
+    """One advertisement or subscription. `from` is the neighbour that it came from; left out for a local client."""
+
+    id: Name
+    hop: OptionalName = field(default="", name="from")
+    filter_text: FilterText | UnsetType = field(default=UNSET, name="filter")
+
+
+@frozen
+class Entry:
+    """One advertisement or subscription; `hop` is empty for a local client's, `filter` None where it was left out."""
+
+    id: str
+    hop: str = ""
+    filter: Filter | None = None
+
+    @classmethod
+    def of(cls, item: Advertisement | Subscription, hop: Node, name: Naming) -> Entry:
+        return cls(item.id, "" if hop == LOCAL else name(hop), item.filter)
+
+
+def by_id(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    return tuple(sorted(entries, key=lambda each: each.id))
+
+
+def bare(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries without their filters."""
+    return tuple(evolve(each, filter=None) for each in entries)
+
+
+def read_entry(id: str, hop: str, filter_text: JsonText | UnsetType, meanings: Meanings) -> Entry:
+    return Entry(id, hop, None if filter_text is UNSET else meanings.filter(filter_text))
+
+
+def read_entries(key: str, lines: Sequence[EntryLine], meanings: Meanings) -> tuple[Entry, ...]:
+    """Reads the entries in the order of ids; refuses an id that stands twice."""
+    entries = by_id(read_entry(line.id, line.hop, line.filter_text, meanings) for line in lines)
+    for one, next_one in pairwise(entries):
+        if one.id == next_one.id:
+            raise TraceError(f'"tables": {quoted(one.id)} is twice in "{key}"; expected an id once')
+    return entries
+
+
+def entry_row(item: Advertisement | Subscription, hop: Node, name: Naming, filters: bool) -> dict[str, object]:
+    return {
+        "id": item.id,
+        **({} if hop == LOCAL else {"from": name(hop)}),
+        **({"filter": item.filter.to_json()} if filters else {}),
+    }
