@@ -19,6 +19,7 @@ from routeproof.traces.extensions import Key
 from routeproof.traces.fields import INTEGER, NAME_LENGTH, REFUSALS, TEXT_LENGTH, TraceError, parse
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
 from routeproof.traces.messages import ADDED, Meanings, PackedItem, PackedItems, TraceMessage
+from routeproof.traces.parquet_file import viewed
 
 T = TypeVar("T")
 
@@ -115,8 +116,8 @@ class Columns:
         if not _is_string(array.type.value_type) or (nothing is None and array.null_count):
             raise _Odd
         values = self._values(name, array.dictionary, read, nothing)
-        indices = array.indices.fill_null(-1) if array.null_count else array.indices
-        return map(values.__getitem__, indices.to_numpy().tolist())
+        indices = viewed(array.indices, -1)
+        return map(values.__getitem__, indices)
 
     def _values(self, name: str, dictionary: Any, read: Callable[[str], object], nothing: object) -> list[object]:
         """`nothing` is the last, so that -1 leads to it."""
@@ -144,8 +145,8 @@ class Columns:
         if pc.min(array).as_py() < 0:
             raise _Odd
         if array.null_count == 0:
-            return list(array.to_numpy().tolist())
-        return [nothing if each < 0 else each for each in array.fill_null(-1).to_numpy().tolist()]
+            return viewed(array, -1).tolist()
+        return [nothing if each < 0 else each for each in viewed(array, -1)]
 
 
 def _all(nothing: object) -> Iterable[object]:

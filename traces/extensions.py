@@ -1,16 +1,14 @@
 """Extensions: the keys of messages and the parts of snapshots that protocols which ship add to traces.
 
-A protocol NAME that adds any has a module `traces/NAME.py` with its `EXTENSION`. The reader's types, the columns of
-Parquet and the JSON Schema are made from these; no other module here knows whose they are. Messages of a protocol from
-outside keep their own keys as JSON (`TraceMessage.own`).
+A protocol that adds any has a module of its name here with its `EXTENSION`, listed in `extensions`. The reader's types,
+the columns of Parquet and the JSON Schema are made from these; no other module here knows whose they are. Messages of a
+protocol from outside keep their own keys as JSON (`TraceMessage.own`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -23,7 +21,6 @@ from routeproof.model.filters import Filter
 from routeproof.model.filters.interface import quoted
 from routeproof.model.messages import Advertisement, Header, Subscription
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.protocols import SHIPPED
 from routeproof.model.tables import Tables
 from routeproof.traces.fields import Name, OptionalName, Raw, TraceError, WholeNumber, integer
 
@@ -65,11 +62,13 @@ class Part:
 
 @frozen
 class Extension:
-    """What one protocol adds. `tables`: its class of tables, which have the parts."""
+    """The additions of one protocol. `tables`: its class of tables, which have the parts."""
 
     keys: tuple[Key, ...] = ()
     parts: tuple[Part, ...] = ()
     tables: type[Tables] | None = None
+    is_open: bool = False
+    """True if messages keep other keys as JSON, as those of a protocol from outside do (`TraceMessage.own`)."""
 
     def parts_of(self, tables: Tables) -> tuple[Part, ...]:
         return self.parts if self.tables is not None and isinstance(tables, self.tables) else ()
@@ -85,11 +84,9 @@ def keys_of(header: type[Header], *others: Key) -> tuple[Key, ...]:
 @cache
 def extensions() -> dict[str, Extension]:
     """The extensions of the protocols that ship, by protocol; one that adds nothing has an empty one."""
-    found = {}
-    for definition in SHIPPED:
-        module = f"{__package__}.{definition.name}"
-        found[definition.name] = import_module(module).EXTENSION if find_spec(module) else Extension()
-    return found
+    from routeproof.traces import pruning  # which rests on this module
+
+    return {"routing": Extension(), "pruning": pruning.EXTENSION, "migration": Extension(is_open=True)}
 
 
 def keys() -> tuple[Key, ...]:

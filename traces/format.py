@@ -17,6 +17,7 @@ from msgspec import Raw as JsonText
 from routeproof.model.filters import Dialect, FilterError, dialect
 from routeproof.model.filters.interface import quoted, shown
 from routeproof.model.plugins import plugins
+from routeproof.traces.extensions import extensions
 from routeproof.traces.fields import (
     Name,
     OptionalName,
@@ -195,7 +196,9 @@ def read_header(raw: object) -> Header:
 
 
 def keeps_own(protocol: str) -> bool:
-    """True if messages of the protocol may have keys that only its definition knows: it is from outside."""
+    """True if messages of the protocol keep keys that only its definition knows, as those of one from outside do."""
+    if protocol in extensions():
+        return extensions()[protocol].is_open
     return any(plugin.definition.name == protocol for plugin in plugins() if hasattr(plugin, "definition"))
 
 

@@ -1,4 +1,4 @@
-"""What pruning adds to traces: the header of a publication, the cuts of a withdrawal, and parts of snapshots.
+"""Additions of pruning to traces: the header of a publication, the cuts of a withdrawal, and parts of snapshots.
 
     [["a1", [1, 7]], ["a2", [null, null]]]
 

@@ -36,7 +36,7 @@ TablesLine: type[Any] = msgspec.defstruct(
     frozen=True,
     gc=False,
 )
-"""What stands under `tables`: the core's, and the parts that protocols add."""
+"""The type of the value under `tables`: the core's parts, and those that protocols add."""
 
 
 @frozen

@@ -88,10 +88,11 @@ class Clock:
 
     def tell_many(self, ats: Column, seqs: Column, times: Column) -> None:
         """Takes the times of many events that do not fall, the first of them not below `last`."""
+        if self._open is not None and len(times):
+            self.tell(int(ats[0]), int(seqs[0]), int(times[0]))
+            ats, seqs, times = ats[1:], seqs[1:], times[1:]
         count = len(times)
-        if count <= 2 * WINDOW or self._open is not None:
-            for at, seq, time in zip(ats.tolist(), seqs.tolist(), times.tolist(), strict=True):
-                self.tell(at, seq, time)
+        if not count:
             return
         if self._count < WINDOW:
             first = zip(*(each[:WINDOW].tolist() for each in (ats, seqs, times)), strict=True)

@@ -13,8 +13,9 @@ import pytest
 
 from routeproof.checker.wings import wings
 from routeproof.impl.implementations import implementations
-from routeproof.model.protocols import DEFINITIONS
+from routeproof.model.protocols import DEFINITIONS, SHIPPED
 from routeproof.spec.properties import PROPERTIES
+from routeproof.traces.extensions import extensions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -203,6 +204,7 @@ def test_packages_import_downward_only(row: tuple[str, ...]) -> None:
 def test_the_registries_of_the_rooms_have_the_same_protocols() -> None:
     protocols = {protocol for each in PROPERTIES.values() for protocol, _ in each.variants}
     assert set(DEFINITIONS) == set(implementations()) == set(wings()) == protocols
+    assert set(extensions()) == {each.name for each in SHIPPED}
     for name, implementation in implementations().items():
         assert (implementation.protocol, implementation.policies) == (name, DEFINITIONS[name].policies)
 

@@ -8,14 +8,17 @@ event by event.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from attrs import Factory, frozen
 
 from routeproof.traces.fields import NAME_LENGTH
 from routeproof.traces.messages import ADDED
+from routeproof.traces.parquet_file import viewed, whole_numbers
 from routeproof.traces.reader import Rows
+
+T = TypeVar("T")
 
 Column: TypeAlias = Any
 """A numpy array, a row each."""
@@ -67,8 +70,7 @@ class Words:
         """Texts of some rows; empty where there is none."""
         if self.known is None:
             return [""] * len(rows)
-        found = self.known.take(_array(self.numbers[rows], self.numbers[rows] < 0)).to_pylist()
-        return [each or "" for each in found]
+        return self._taken(rows, self.known, "")
 
     def bytes_at(self, rows: Column) -> list[bytes]:
         """Texts of some rows, as they stand in the file."""
@@ -76,16 +78,14 @@ class Words:
             return [b""] * len(rows)
         import pyarrow as pa
 
-        found = (
-            self.known.take(_array(self.numbers[rows], self.numbers[rows] < 0)).fill_null("").cast(pa.large_binary())
-        )
-        return list(found.to_pylist())
+        return self._taken(rows, self.known.cast(pa.large_binary()), b"")
 
-
-def _array(numbers: Column, missing: Column) -> Any:
-    import pyarrow as pa
-
-    return pa.array(numbers, pa.int64(), mask=missing)
+    def _taken(self, rows: Column, known: Any, nothing: T) -> list[T]:
+        numbers = self.numbers[rows]
+        found: list[T] = known.take(whole_numbers(np.maximum(numbers, 0))).to_pylist()
+        for at in np.flatnonzero(numbers < 0).tolist():
+            found[at] = nothing
+        return found
 
 
 @frozen
@@ -179,10 +179,9 @@ class _Columns:
 
     def _usual(self, kind: Column) -> Column:
         """Rows that are whole, and about a publication that says its event."""
-        import pyarrow.compute as pc
-
         words, numbers = self._words, self._numbers
-        publish = -2 if words["kind"].known is None else pc.index(words["kind"].known, "publish").as_py()
+        kinds = words["kind"].all_of_them()
+        publish = kinds.index("publish") if "publish" in kinds else -2
         usual = (kind >= 0) & (words["kind"].numbers == publish) & (numbers["seq"] >= 0)
         for name in ("broker", "peer", "id"):
             usual &= words[name].numbers >= 0
@@ -191,7 +190,7 @@ class _Columns:
         for name in NOTHING:
             array = self._arrays.get(name)
             if array is not None and array.null_count < self._size:
-                usual &= array.is_null().to_numpy(zero_copy_only=False)
+                usual &= np.frombuffer(viewed(array.is_null(), 0), np.int64) != 0
         return usual
 
     def _messages(self) -> Column:
@@ -242,7 +241,4 @@ class _Columns:
 
 
 def _filled(array: Any) -> Column:
-    import pyarrow as pa
-
-    array = array.cast(pa.int64())
-    return (array.fill_null(-1) if array.null_count else array).to_numpy()
+    return np.frombuffer(viewed(array, -1), np.int64)

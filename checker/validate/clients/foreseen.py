@@ -16,7 +16,7 @@ from routeproof.checker.validate.fast import Universe
 from routeproof.checker.validate.fast.publications import Written
 from routeproof.model.messages import Subscription
 from routeproof.traces.fields import INTEGER
-from routeproof.traces.parquet_file import FAULTS, ParquetFile
+from routeproof.traces.parquet_file import FAULTS, ParquetFile, words_array
 
 MOST = 1 << 17
 """Subscriptions. Of more, these are known ahead."""
@@ -96,7 +96,7 @@ def _is_among(column: Any, words: tuple[str, ...]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    among = pa.array(words)
+    among = words_array(words)
     if pa.types.is_dictionary(column.type):
         return pc.is_in(column.dictionary.cast(pa.string()), value_set=among).take(column.indices)
     return pc.is_in(column.cast(pa.string()), value_set=among)

@@ -246,16 +246,12 @@ class Obligations:
         digests = np.array([0 if p is None or p.event == b"" else p.digest for p in made], np.int64)[about]
         odd = (content != 0) & (digests != 0) & differ_many(digests, content, True)
         tos, brokers, peers = (came.columns[row] for row in (TO, BROKER, PEER))
-        width = len(came.peers) + 1
-        every, which = np.unique((tos * (len(came.brokers) + 1) + brokers) * width + peers, return_inverse=True)
-        asked = self._announced
-        strange = np.zeros(len(every), np.bool_)
-        for at, key in enumerate(every.tolist()):
-            pair, peer = divmod(key, width)
-            to, broker = divmod(pair, len(came.brokers) + 1)
-            whom = came.tos[to], came.brokers[broker], came.peers[peer]
-            strange[at] = whom not in asked.askers and not asked.asked_by(*whom)
-        return odd | strange[which]
+        askers, asked_by = self._announced.askers, self._announced.asked_by
+        strange = [
+            (whom := (came.tos[to], came.brokers[broker], came.peers[peer])) not in askers and not asked_by(*whom)
+            for to, broker, peer in zip(tos.tolist(), brokers.tolist(), peers.tolist(), strict=True)
+        ]
+        return odd | np.array(strange, np.bool_)
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
         met: set[str] = set()

@@ -10,6 +10,7 @@ more than one value. A bucket is searched when every attribute that it constrain
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from attrs import Factory, define
@@ -296,8 +297,30 @@ def matches(its: Filter, event: Event) -> bool:
 
 
 def covers(wide: Filter, narrow: Filter) -> bool:
-    return type(wide) is type(narrow) and wide.covers(narrow)
+    """Compares single values first: a non-empty set is within one that holds one value only if it is that set."""
+    if type(wide) is not type(narrow):
+        return False
+    if isinstance(wide, PredicateFilter) and isinstance(narrow, PredicateFilter):
+        only = items_of(narrow)
+        for name, one in items_of(wide).items():
+            if only.get(name) != one:
+                return False
+    return wide.covers(narrow)
 
 
 def overlaps(one: Filter, other: Filter) -> bool:
-    return type(one) is type(other) and one.overlaps(other)
+    """Compares single values first: two sets that hold one value each overlap only if they are the same set."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, PredicateFilter) and isinstance(other, PredicateFilter):
+        only = items_of(other)
+        for name, value in items_of(one).items():
+            if only.get(name, value) != value:
+                return False
+    return one.overlaps(other)
+
+
+@lru_cache(1 << 13)
+def items_of(each: PredicateFilter) -> dict[str, Item]:
+    """The attributes that a filter constrains to one value, each with that value."""
+    return {name: one for name, values in each.constraints if (one := only_value(values)) is not None}

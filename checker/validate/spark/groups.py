@@ -28,7 +28,7 @@ from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, in_rows, opened, rows_of
 from routeproof.traces import BadLine, Event
-from routeproof.traces.parquet_file import FAULTS, ParquetFile
+from routeproof.traces.parquet_file import FAULTS, ParquetFile, viewed
 from routeproof.traces.reader import Rows, read_rows
 
 SUMMARIES = "number long, kind int, events long, data binary"
@@ -145,7 +145,7 @@ def _said(batch: Batch, name: str) -> _Said:
     if not pa.types.is_dictionary(column.type) or column.dictionary.null_count:
         column = column.cast(pa.large_string()).dictionary_encode()
     words = column.dictionary.cast(pa.large_string()).to_pylist()
-    numbers = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    numbers = np.frombuffer(viewed(column.indices, -1), np.int64)
     if name == "broker":
         return _Said(numbers, words)
     if "" not in words:
