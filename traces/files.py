@@ -55,22 +55,29 @@ def stored(path: Path, most: int = MOST) -> Iterator[Path]:
     if not is_stream(path):
         yield path
         return
-    where = _temporary(path)
-    _called[where] = "standard input" if str(path) == STDIN else str(path)
-    try:
+    with temporary("standard input" if str(path) == STDIN else str(path)) as where:
         with _opened(path) as source, where.open("wb") as copy:
             _copy(source, copy, where, most)
+        yield where
+
+
+@contextmanager
+def temporary(name: str) -> Iterator[Path]:
+    """Yields a temporary file that messages call by this name; it is gone afterwards."""
+    where = _temporary(name)
+    _called[where] = name
+    try:
         yield where
     finally:
         del _called[where]
         where.unlink(missing_ok=True)
 
 
-def _temporary(path: Path) -> Path:
+def _temporary(named: str) -> Path:
     try:
         file, name = tempfile.mkstemp(prefix="routeproof-", suffix=".trace")
     except OSError as error:
-        raise TraceError(f"{named(path)}: cannot be copied into a temporary file: {error.strerror or error}") from None
+        raise TraceError(f"{named}: cannot be copied into a temporary file: {error.strerror or error}") from None
     os.close(file)
     return Path(name)
 

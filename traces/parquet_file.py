@@ -252,23 +252,23 @@ class Part:
 
 
 class ParquetFile:
-    """An open file. `TraceError` if it cannot be one of a trace."""
+    """An open file. `TraceError` if it cannot be one of a trace. `every`: columns with other names are read too."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, *, every: bool = False) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         self._file = file
         self._size = _size(file)
         try:
-            texts = _texts(pq.ParquetFile(file, pre_buffer=False))
+            texts = _texts(pq.ParquetFile(file, pre_buffer=False), every)
             file.seek(0)
             self.opened: Any = pq.ParquetFile(
                 file, page_checksum_verification=True, pre_buffer=False, read_dictionary=texts
             )
             self.metadata: Any = self.opened.metadata
             self.keys: dict[bytes, bytes] = self.opened.schema_arrow.metadata or {}
-            self.names = [name for name in self.opened.schema_arrow.names if name in ORDER]
+            self.names = [name for name in self.opened.schema_arrow.names if every or name in ORDER]
             nested = [name for name in self.names if pa.types.is_nested(self.opened.schema_arrow.field(name).type)]
         except (pa.ArrowException, *FAULTS) as error:
             raise TraceError(f"Parquet that cannot be read: {in_one_line(error)}") from None
@@ -331,10 +331,10 @@ def _size(file: BinaryIO) -> int:
     return size
 
 
-def _texts(opened: Any) -> list[str]:
+def _texts(opened: Any, every: bool) -> list[str]:
     columns = opened.schema
     found = (columns.column(number) for number in range(len(columns)))
-    return [column.path for column in found if column.physical_type == "BYTE_ARRAY" and column.path in ORDER]
+    return [column.path for column in found if column.physical_type == "BYTE_ARRAY" and (every or column.path in ORDER)]
 
 
 def _a_value(page: Page) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.filters.interface import shown
@@ -74,13 +74,19 @@ class Setting:
         if named not in DEFINITIONS:
             raise unknown("protocol", named, DEFINITIONS)
         policies = DEFINITIONS[named].policies
+        if level == "observable" and not header.policy:
+            header = evolve(header, policy=policies[0])  # no step is replayed: any policy will do
         if header.policy not in policies:
             found = f"the policy '{header.policy}'" if header.policy else "no policy"
             raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}")
         names = tuple(sorted({name for edge in header.overlay for name in edge}))
         node = {name: i for i, name in enumerate(names, 1)}
+        edges, channels = [(node[u], node[v]) for u, v in header.overlay], tuple[Link, ...]()
+        if level == "observable" and len(tree := spanning_tree(edges)) < len(edges):
+            channels = tuple(sorted({*edges, *((v, u) for u, v in edges)}))
+            edges = tree
         try:
-            overlay = Overlay.of((node[u], node[v]) for u, v in header.overlay)
+            overlay = Overlay.of(edges)
         except OverlayError as error:
             raise UsageError(f"the header's overlay: {error} (brokers numbered by name)") from None
         observes = frozenset(header.observes) or frozenset(EVERYTHING)
@@ -97,6 +103,7 @@ class Setting:
             _clock(header) == "shared",
             named,
             settles=_settles(header),
+            channels=channels,
         )
         return made.judging.complete(made, header)
 
@@ -129,6 +136,25 @@ class Setting:
     def name_of(self, node: Node) -> str:
         """A broker's name in the trace."""
         return self.names[node - 1]
+
+
+def spanning_tree(edges: Iterable[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    """Edges that connect what all of them connect, without a cycle. An edge from a broker to itself is left to stand,
+    so that it is refused.
+    """
+    part: dict[Node, Node] = {}
+
+    def find(node: Node) -> Node:
+        while part.setdefault(node, node) != node:
+            node = part[node]
+        return node
+
+    chosen = []
+    for u, v in edges:
+        if u == v or find(u) != find(v):
+            chosen.append((u, v))
+            part[find(u)] = find(v)
+    return chosen
 
 
 def _ranks(header: Header) -> dict[str, int]:

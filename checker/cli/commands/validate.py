@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
     from routeproof.checker.validate.setting import Setting
     from routeproof.traces import BadLine
+    from routeproof.traces.inputs import Names
 
 DESCRIPTION = """\
 Judge whether recorded runs are runs that the protocol allows. A run may come from any broker in
@@ -32,6 +33,8 @@ EXAMPLES = """\
   routeproof validate run.jsonl --level equivalent   the same set per step, additions first
   routeproof validate run.jsonl --level observable   only what clients can see
   routeproof validate *.jsonl --json report.json
+  routeproof validate logs/ --header header.json     a directory: one run, a file per broker
+  routeproof validate broker.parquet --header header.json --map names.toml
   routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
 
 ENGINES = ("local", "spark")
@@ -47,8 +50,13 @@ def parser() -> Parser:
         metavar="TRACE",
         type=Path,
         nargs="+",
-        help="a trace in the format of docs/reference/trace-format.md; - is standard input",
+        help="a trace in the format of docs/reference/trace-format.md; - is standard input; a directory or a quoted"
+        " pattern stands for the files of one run",
     )
+    header = "the run's header, where the files have none; all TRACEs are then files of one run"
+    p.add_argument("--header", metavar="FILE", type=Path, help=header)
+    names = "rename the keys or columns and the values of a foreign log (docs/howto/emit-traces.md)"
+    p.add_argument("--map", metavar="FILE", type=Path, help=names)
     p.add_argument("--level", metavar="L", default="exact", help="exact (default), equivalent or observable")
     p.add_argument("--protocol", metavar="P", help="judge by protocol P instead of the protocol that the header names")
     engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
@@ -64,7 +72,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from routeproof.checker.validate import LEVELS
-    from routeproof.traces.files import called, stored
+    from routeproof.traces.files import called
 
     if arguments.level not in LEVELS:
         raise unknown("level", arguments.level, LEVELS)
@@ -76,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_no_directory(arguments.metrics, "the metrics")
     _refuse_streams(arguments)
     with ExitStack() as stack:
-        settings = _settings([stack.enter_context(stored(path)) for path in arguments.traces], arguments)
+        settings = _settings([stack.enter_context(path) for path in _inputs(arguments)], arguments)
         ticker = stack.enter_context(Ticker())
         reports, error = gathered(_reports(settings, arguments, ticker))
     with interrupts.noted():  # a verdict that is there is reported
@@ -88,13 +96,41 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if "rejected" in verdicts else code
 
 
+def _inputs(arguments: argparse.Namespace) -> list[AbstractContextManager[Path]]:
+    """Returns the traces to judge: as they are, or gathered from the files, the header and the map that are given."""
+    from routeproof.traces.inputs import files_of, read_map
+
+    names = None if arguments.map is None else read_map(arguments.map)
+    groups = [(str(path), files_of(path)) for path in arguments.traces]
+    if arguments.header is not None and len(groups) > 1:
+        files = [file for path, some in groups for file in some or [Path(path)]]
+        groups = [(f"{len(files)} files of one run", files)]
+    return [_input(name, files, arguments, names) for name, files in groups]
+
+
+@contextmanager
+def _input(name: str, files: list[Path] | None, arguments: argparse.Namespace, names: Names | None) -> Iterator[Path]:
+    """Yields one trace. `files`: those of one run; None where the name is that of a single file."""
+    from routeproof.traces.files import called, stored
+    from routeproof.traces.inputs import gathered, needs_gathering
+
+    with ExitStack() as stack:
+        paths = [stack.enter_context(stored(path)) for path in files or [Path(name)]]
+        if files is None and arguments.header is None and names is None and not needs_gathering(paths[0]):
+            yield paths[0]
+            return
+        if arguments.master is not None:
+            raise UsageError("validate: a cluster cannot read what this machine gathers; write it to one file first")
+        yield stack.enter_context(gathered(paths, called(paths[0]) if files is None else name, arguments.header, names))
+
+
 def _refuse_streams(arguments: argparse.Namespace) -> None:
     """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
     from routeproof.traces.files import STDIN, is_stream
 
     if [str(path) for path in arguments.traces].count(STDIN) > 1:
         raise UsageError("validate: - is given twice; standard input can be read once")
-    if arguments.master is not None and any(is_stream(path) for path in arguments.traces):
+    if arguments.master is not None and any(not path.is_dir() and is_stream(path) for path in arguments.traces):
         raise UsageError("validate: a cluster cannot read standard input or a pipe; write it to a file first")
 
 

@@ -46,8 +46,9 @@ CODES = {kind: code for code, kind in enumerate(KINDS)}
 
 def looks_at_once(setting: Setting) -> bool:
     """Are publications looked at for all that can be seen of many at once, and for nothing more?"""
-    is_plain = not (not setting.judging.is_core or isinstance(setting, Measured))
-    return is_plain and setting.replays and {"send", "deliver"} <= setting.observes
+    if not setting.judging.is_core or isinstance(setting, Measured):
+        return False
+    return not setting.replays or {"send", "deliver"} <= setting.observes
 
 
 def handed_out(
@@ -88,6 +89,7 @@ class _Broker:
             and m.kind == "publish"
             and e.peer
             and m.id
+            and (m.to or e.event != "deliver")
             and (m.attributes_text is not UNSET or m.number is not UNSET)
             else ODD
             for e in self.events
@@ -175,12 +177,13 @@ class BulkReplay:
         entries = self._entries_of(many.publications)
         odd = many.odd([entry is None for entry in entries])
         known = self._judge.dictionary.publications.unpacked([entry or NOTHING for entry in entries])
-        self._bring_up_to_date(brokers)
-        owner, hops = many.owner[many.begins], self._hops
-        row = np.array([broker.row for broker in brokers], np.int64)[owner]
-        sender = many.near[many.begins]
-        wrong = unlike(many.publication, known, lambda step, slot: hops[row[step], slot], sender, many.handed())
-        odd[owner[wrong]] = True
+        if self._judge.setting.replays:
+            self._bring_up_to_date(brokers)
+            owner, hops = many.owner[many.begins], self._hops
+            row = np.array([broker.row for broker in brokers], np.int64)[owner]
+            sender = many.near[many.begins]
+            wrong = unlike(many.publication, known, lambda step, slot: hops[row[step], slot], sender, many.handed())
+            odd[owner[wrong]] = True
         for broker, count, is_odd in zip(brokers, many.sizes, odd.tolist(), strict=True):
             if is_odd:
                 yield from self._look(broker, count)
@@ -203,7 +206,7 @@ class BulkReplay:
         return entries
 
     def _has_room(self) -> bool:
-        return len(self._brokers) * self._width() <= CELLS
+        return not self._judge.setting.replays or len(self._brokers) * self._width() <= CELLS
 
     def _width(self) -> int:
         return self._judge.replica.universe.subscriptions.highest + 1
@@ -251,8 +254,6 @@ class _Many:
         self._next = np.array([b.events[size].seq for b, size in zip(brokers, self.sizes, strict=True)], np.int64)
         times = (e.time_ns for e in self._events)
         self._time = np.array([-1 if time is UNSET else time for time in times], np.int64)
-        self._slots: Column = np.empty(0, np.int64)
-        """Slot of each delivery, once `handed` has found them."""
         self._is_timed = judge.setting.shared_clock
         self.owner = np.repeat(np.arange(len(brokers)), self.sizes)
         """Place of each event's broker."""
@@ -311,8 +312,7 @@ class _Many:
         local = [each.local for each in self._brokers]
         owners = self.owner[came].tolist()
         slots = [local[o].get(self._messages[row].to, NOBODY) for o, row in zip(owners, rows, strict=True)]
-        self._slots = np.array(slots, np.int64)
-        return Handed(self._step[sent], self.near[sent], self._step[came], self._slots)
+        return Handed(self._step[sent], self.near[sent], self._step[came], np.array(slots, np.int64))
 
     # -- what others need ----------------------------------------------------------------------------------------------
 
@@ -348,11 +348,10 @@ class _Many:
     def _clients(self, chosen: Column, before: Column, digests: Column) -> None:
         clients = self._judge.clients(self._brokers[0].part.run)
         (rows,) = np.nonzero(chosen & (self._code == DELIVER))
-        slots, to = np.unique(self._slots[chosen[self._code == DELIVER]], return_inverse=True)
+        to, tos = _numbered([self._messages[row].to for row in rows.tolist()])
         columns = [self._number[rows], to, self.owner[rows], self._peer[rows]]
         columns += [self._seq[rows], before[rows], self._time[rows], digests[self._number[rows]]]
-        subscription = self._judge.replica.universe.subscription
-        tos, names = [subscription(slot).id for slot in slots.tolist()], [each.part.broker for each in self._brokers]
+        names = [each.part.broker for each in self._brokers]
         clients.came(Deliveries([m.id for m in self._first], tos, names, self._peers, np.stack(columns)))
         for row in np.flatnonzero(chosen & (self._code == CLIENT)).tolist():
             event, number, time = self._events[row], int(self._number[row]), int(self._time[row])

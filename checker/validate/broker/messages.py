@@ -146,7 +146,7 @@ class Dictionary:
         )
         said = canonical_in_trace(message)
         assert said.event is not None, "it is made with one"
-        matching = self._universe.subscriptions.matching_once(said.event)
+        matching = self._universe.subscriptions.matching_once(said.event) if self._matched else ()
         return self.publications.keep(written, digest_of(said), matching)
 
     def _found(self, message: TraceMessage, written: bytes | int) -> MessageMeaning:

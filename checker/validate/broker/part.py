@@ -64,6 +64,8 @@ class Judge:
         """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
         after the other."""
         self.dictionary.publications.come_round = True
+        if not self.setting.matches:
+            return
         for id, text in islice(dict.fromkeys(announced), MOST):
             with suppress(TraceError, FilterError):
                 wants = self.meanings.filter(JsonText(text))

@@ -43,16 +43,18 @@ class Steps:
         """Is every step about one publication only?"""
 
 
-def passes(
-    knowledge: Knowledge, neighbours: Mapping[str, Node], stretch: Stretch, steps: Steps, known: Unpacked
-) -> bool:
-    """`known`: what the publications of the steps come to."""
+def near_of(neighbours: Mapping[str, Node], stretch: Stretch) -> Column | None:
+    """The neighbour on the other side of each event, `LOCAL` for clients; None where one is no neighbour."""
     kind = stretch.kind[:-1]
     near = np.full(len(kind), LOCAL)
     (links,) = np.nonzero((kind != CLIENT) & (kind != DELIVER))
     near[links] = stretch.peer.looked_up(links, neighbours.get, NOBODY)
-    if (near == NOBODY).any():
-        return False
+    return None if (near == NOBODY).any() else near
+
+
+def passes(knowledge: Knowledge, near: Column, stretch: Stretch, steps: Steps, known: Unpacked) -> bool:
+    """`near`: the neighbour of each event; `known`: the digests and matches of the steps' publications."""
+    kind = stretch.kind[:-1]
     sent, came = kind == SEND, kind == DELIVER
     slots = stretch.to.looked_up(np.flatnonzero(came), local_slots(knowledge).get, NOBODY)
     hops = _hops(knowledge, known)

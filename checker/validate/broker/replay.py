@@ -19,7 +19,7 @@ from routeproof.checker.validate.broker.columns import Stretch
 from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Sends, Step
-from routeproof.checker.validate.broker.passing import Steps, passes
+from routeproof.checker.validate.broker.passing import Steps, near_of, passes
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.fast.publications import Unpacked
 from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
@@ -140,9 +140,11 @@ class BrokerReplay:
         """Ends the step before steps that another judge takes over. Returns True if it ended well and they can
         begin.
         """
-        if self.rejection is not None or not (self._replays and self._sends_observed and self._deliveries_observed):
+        if self.rejection is not None or seq <= self._seq:
             return False
-        if seq <= self._seq:
+        if not self._replays:
+            return True
+        if not (self._sends_observed and self._deliveries_observed):
             return False
         self._line, self._fed = line, self._fed + 1  # which ends the step before
         is_well = self._close()
@@ -160,7 +162,8 @@ class BrokerReplay:
         seqs = stretch.seq  # with that of the next step: one out of order would end no step
         if (np.diff(seqs) <= 0).any() or not self.begins_many(int(seqs[0]), int(stretch.line[0])):
             return False
-        if not passes(self.knowledge, self._neighbours, stretch, steps, known):
+        near = near_of(self._neighbours, stretch)
+        if near is None or (self._replays and not passes(self.knowledge, near, stretch, steps, known)):
             return False
         self.passed_many(len(stretch), int(seqs[-2]))
         return True

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate import Report, links, validate
+from routeproof.checker.validate import Level, Report, links, validate
 from routeproof.checker.validate.broker import bulk, columns
 from routeproof.checker.validate.clients import rows
 from routeproof.checker.validate.clients.judge import CLIENTS, SAID
@@ -63,12 +63,12 @@ def of_numbers() -> list[Row]:
     return [header, *({"broker": "b1", "seq": n, **row} for n, row in enumerate(told))]
 
 
-def one_by_one(path: Path) -> Report:
+def one_by_one(path: Path, level: Level = "exact") -> Report:
     """The report where nothing is judged at once."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(columns, "WORTH", MANY)
         patched.setattr(bulk, "WORTH", MANY)
-        return validate(path)
+        return validate(path, level)
 
 
 def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:

@@ -104,6 +104,13 @@ def test_whatever_is_wrong_the_report_is_the_same(
         by_columns, by_lines = both(spoilt, tmp_path)
         assert by_columns == by_lines
         verdicts[by_columns.verdict] += 1
+        # What clients can see is judged by the same columns, and by lines the same.
+        seen = validate(tmp_path / "trace.parquet", "observable")
+        assert (
+            seen
+            == one_by_one(tmp_path / "trace.jsonl", "observable")
+            == validate(tmp_path / "trace.jsonl", "observable")
+        )
     assert taken[True]
     assert verdicts["accepted"] < verdicts.total() or name_of(change) in ("retimed", "bare")
 
