@@ -178,7 +178,6 @@ def prepare(share: float = 1.0) -> list[Case]:
     """Every case with what it reaches, the cheapest first. The sound code passes all of them."""
     for module in MODULES:
         importlib.import_module(module)
-    in_use(mutants("routeproof.model.routing")[0])
     found = [measured("lockstep", each) for each in list(lockstep_cases(share))]
     found += [measured("search", each) for each in search_cases()]
     return sorted(found, key=lambda case: (case.kind != "lockstep", case.seconds))
@@ -300,7 +299,7 @@ def _noticed(mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> str:
         signal.setitimer(signal.ITIMER_VIRTUAL, 300)
         for file in TESTS[group]:
             with contextlib.suppress(SystemExit):
-                options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+                options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--assert=plain"]
                 if pytest.main([*options, str(ROOT / file)]) != pytest.ExitCode.OK:
                     return "tests"
     return ""
@@ -338,17 +337,25 @@ class Played:
 def play(out: Path, modules: Iterable[str], *, tests: bool, share: float) -> None:
     """Plays every mutant that has no result yet, or that nothing caught. `tests`: also by the tests of its module."""
     played = Played(out)
-    cases = prepare(share)
+    for module in MODULES:
+        importlib.import_module(module)
+    in_use(mutants("routeproof.model.routing")[0])
+    cases = prepare(share) if share else []
     known = played.known()
     gc.collect()
     gc.freeze()
     print(f"{len(cases)} cases, {sum(case.seconds for case in cases):.0f} s", flush=True)
     for module in modules:
-        left = [each for each in mutants(module) if known.get((each.module, each.key), "") == ""]
+        left = [each for each in mutants(module) if is_left(known.get((each.module, each.key), ""))]
         for mutant, answer in answers(left, cases, tests=tests, at_once=AT_ONCE):
             played.add(mutant, answer)
         rows = Counter(played.known()[each.module, each.key] for each in mutants(module))
         print(module, dict(rows), flush=True)
+
+
+def is_left(answer: str) -> bool:
+    """True of a mutant that was not played, that could not be, or that nothing caught."""
+    return answer == "" or answer.startswith("error")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -358,7 +365,7 @@ def main(arguments: Sequence[str]) -> None:
         Path(out),
         modules or list(MODULES),
         tests="--no-tests" not in options,
-        share=0.4 if "--few" in options else 1.0,
+        share=0.0 if "--tests" in options else 0.4 if "--few" in options else 1.0,
     )
 
 
