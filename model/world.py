@@ -10,6 +10,7 @@ and reliable and brokers never fail.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -203,10 +204,23 @@ class World:
 
     def _outcome(self, state: State, action: Action, sender: Node, message: Hashable) -> Outcome:
         if action.kind in ("operation", "deliver"):
-            return self.protocol.handle(action.node, state.locals[self.nodes.index(action.node)], sender, message)
+            return self.handle(action.node, state.locals[self.nodes.index(action.node)], sender, message)
         if action.kind == "crash":
             return Outcome(self.protocol.initial(action.node))
         return Outcome(None)
+
+    def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
+        """Returns the handler's answer; `ProtocolError`, with the place in its code, where the handler fails."""
+        try:
+            return self.protocol.handle(node, local, sender, message)
+        except (ProtocolError, MemoryError):
+            raise
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise ProtocolError(
+                f"{self._where()}: the handler fails at {self.name(node)}, on {describe(message)} from"
+                f" {self.name(sender)}: {type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+            ) from error
 
     def page(
         self, history: History, operation: Operation | None, fault: str, delivered: tuple[Deliver, ...], quiet: bool

@@ -191,7 +191,7 @@ class Questions:
         protocol, knows = self.world.protocol, self.locals[node].values[local]
         if protocol.may_refuse and not protocol.accepts(action.node, knows, sender, said):
             return IMPOSSIBLE
-        answer = protocol.handle(action.node, knows, sender, said)
+        answer = self.world.handle(action.node, knows, sender, said)
         self.world.refuse_stray(action.node, answer.sends)
         if self.watch is not None:
             self.watch(action.node, knows, sender, said, answer)

@@ -194,6 +194,16 @@ class Whistles(Handler):
         return Outcome(local, ((self.quay, Whistle()),))
 
 
+class LosesTheChart(Handler):
+    """Fails on a message, as a handler does that has a mistake."""
+
+    def at_harbour(self, message: object) -> Outcome:
+        raise KeyError("chart")
+
+    def handle(self, node: Node, local: Local, sender: Node, message: object) -> Outcome:
+        return self.at_harbour(message) if isinstance(local, Harbour) else super().handle(node, local, sender, message)
+
+
 # -- what properties remember ------------------------------------------------------------------------------------------
 
 
@@ -372,6 +382,7 @@ SEEDED = [
     mutant("speaks-from-the-sea", SpeaksFromTheSea),
     mutant("calls-the-harbour", CallsTheHarbour),
     mutant("whistles", Whistles),
+    mutant("loses-the-chart", LosesTheChart),
 ]
 
 

@@ -236,6 +236,7 @@ def test_the_fuzzer_finds_nothing_else() -> None:
 
 STRAY = {
     "calls-the-harbour": "b1 sends close to harbour, to which it has no channel; add the channel to the topology",
+    "loses-the-chart": "the handler fails at harbour, on moor(1) from a client: KeyError: 'chart' (",
     "whistles": "ferry sends whistle, a Whistle, which is no message of the protocol; expected one of advertise, ",
 }
 
@@ -253,7 +254,7 @@ def test_what_nobody_can_receive_is_refused(mutant: str, engine: str, capsys: py
 
 def test_the_plain_search_refuses_it_too() -> None:
     for mutant, why in STRAY.items():
-        with pytest.raises(ProtocolError, match=why.split(";")[0]):
+        with pytest.raises(ProtocolError, match=re.escape(why.split(";")[0])):
             plain_search(crossing(mutant))
 
 
