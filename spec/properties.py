@@ -6,7 +6,7 @@ one, write the function, add the row, and give it a mutant that it catches (CONT
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import evolve
@@ -290,9 +290,9 @@ class _Catalogue(Mapping[str, Property]):
                     raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
                 more = (*found[id].variants, *variants(own.protocol, own.policies))
                 found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
-            found |= {p.id: p for p in own.properties}
+            _add(found, own.properties, f"protocol {own.protocol}")
         for plugin in plugins():
-            found |= {p.id: p for p in getattr(plugin, "properties", ())}
+            _add(found, getattr(plugin, "properties", ()), "a property from outside")
         for plugin in plugins():
             for policy in getattr(plugin, "policies", ()):
                 like = (policy.protocol, policy.like)
@@ -308,6 +308,14 @@ class _Catalogue(Mapping[str, Property]):
 
     def __len__(self) -> int:
         return len(self.all())
+
+
+def _add(found: dict[str, Property], more: Iterable[Property], owner: str) -> None:
+    """Adds properties to the catalogue; `PluginError` where one has the id of another one."""
+    for each in more:
+        if each.id in found:
+            raise PluginError(f"{owner}: property {each.id} has the id of another property; choose another id")
+        found[each.id] = each
 
 
 _CATALOGUE = _Catalogue()

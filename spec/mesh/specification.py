@@ -109,8 +109,8 @@ PROPERTIES_OF_MESH = (
     Property.of("MapsFresh", "always", "world", MESHED, maps_fresh, ("locals",), quiet=True),
     Property.of("OwnMapIsTree", "always", "node", MESHED, own_map_is_tree, ("local",), quiet=False),
     Property.of("NoWayBack", "always", "channel", MESHED, no_way_back, ("queue",), quiet=False),
-    Property.of("SomeMove", "sometimes", "world", MESHED, some_move, ("locals",), quiet=True),
-    Property.of("SomeMoving", "sometimes", "node", MESHED, some_second_copy, ("local",), quiet=False),
+    Property.of("SomeBrokerMoved", "sometimes", "world", MESHED, some_move, ("locals",), quiet=True),
+    Property.of("SomeMoverHandles", "sometimes", "node", MESHED, some_second_copy, ("local",), quiet=False),
     Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
 )
 

@@ -417,7 +417,7 @@ class FERRY:
         POLICIES,
         properties=(
             Property.of("OnlyWhileOpen", "always", "channel", FERRIED, only_while_open, ("queue",)),
-            Property.of("InOrder", "always", "world", FERRIED, in_order, ("order",)),
+            Property.of("CargoInOrder", "always", "world", FERRIED, in_order, ("order",)),
             Property.of("NotYetAshore", "always", "world", FERRIED, not_yet_ashore, ("locals", "delivered")),
             Property.of("Unloaded", "always", "node", FERRIED, unloaded, ("local",), quiet=False, role="client"),
         ),

@@ -20,6 +20,7 @@ from routeproof.checker.scopes import Monitor, violations
 from routeproof.model import plugins
 from routeproof.model.definition import Policy
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
+from routeproof.model.plugins import PluginError
 from routeproof.model.protocol import ProtocolError
 from routeproof.model.protocols import DEFINITIONS, world
 from routeproof.model.world import World
@@ -150,13 +151,13 @@ def test_each_client_has_an_order_of_its_own() -> None:
     result = explore(two_publications(None))
     plain = plain_search(two_publications(None))
     assert (result.states, result.transitions, result.depth) == (plain.states, plain.transitions, plain.depth)
-    assert result.findings["InOrder"].verdict == "holds"
+    assert result.findings["CargoInOrder"].verdict == "holds"
 
 
 @pytest.mark.parametrize(
     ("mutant", "caught"),
     [
-        ("unloads-the-latest-first", "InOrder"),
+        ("unloads-the-latest-first", "CargoInOrder"),
         ("keeps-a-copy", "NotYetAshore"),
         ("keeps-a-copy", "Unloaded"),
     ],
@@ -175,14 +176,14 @@ def test_properties_over_the_world_and_clients_catch_mutants(mutant: str, caught
 
 @pytest.mark.parametrize("engine", ["explore", "plain"])
 def test_a_name_that_nothing_has_is_refused_with_those_that_there_are(engine: str) -> None:
-    sly = evolve(PROPERTIES["InOrder"], reads=("orders",))
+    sly = evolve(PROPERTIES["CargoInOrder"], reads=("orders",))
     with pytest.raises(
-        ProtocolError, match=r"property InOrder reads orders, which is no ghost .* one of done, .*order$"
+        ProtocolError, match=r"property CargoInOrder reads orders, which is no ghost .* one of done, .*order$"
     ):
         explore(crossing(), properties=[sly]) if engine == "explore" else violations(
             crossing(), crossing().initial(), [sly]
         )
-    lost = evolve(PROPERTIES["InOrder"], reads=("local",))
+    lost = evolve(PROPERTIES["CargoInOrder"], reads=("local",))
     with pytest.raises(ProtocolError, match="is over each world and reads local; expected locals, queues, flight"):
         explore(crossing(), properties=[lost])
 
@@ -230,6 +231,13 @@ def test_the_fuzzer_finds_the_lost_cargo() -> None:
 def test_the_fuzzer_finds_nothing_else() -> None:
     result = fuzz(load(CROSSING), policy="active", mutant=None, seed=1, examples=20)
     assert not [f for f in result.findings.values() if f.verdict == "fails"]
+
+
+def test_a_property_with_the_id_of_another_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = evolve(PROPERTIES["CargoInOrder"], id="NoDuplicate")
+    monkeypatch.setattr(FERRY, "specification", evolve(FERRY.specification, properties=(taken,)))
+    with pytest.raises(PluginError, match="protocol ferry: property NoDuplicate has the id of another property"):
+        len(PROPERTIES)
 
 
 # -- one clear error, in every engine ----------------------------------------------------------------------------------
