@@ -18,6 +18,7 @@ from routeproof.model.world import State, World
 
 if TYPE_CHECKING:
     from routeproof.checker.fuzz.strategies import Fuzzing
+    from routeproof.checker.prove.refine.sample import Refinement
 
 Changes = Callable[[World, str, Hashable, Hashable], Iterator[tuple[str, str]]]
 """(world, name of the node, its state before, its state after) -> rows of who and what."""
@@ -92,6 +93,15 @@ class Wing:
     experiments: Callable[[], Mapping[str, Any]] = dict
     """The experiments of papers (`experiments.reproduce.experiment.Experiment`) by name, imported on first use."""
 
+    refinement: Callable[[], Refinement] | None = None
+    """How its model is held to the relation of its proofs, imported when asked for; None where there is no relation."""
+
+
+def _refinement_of_routing() -> Refinement:
+    from routeproof.checker.prove.refine.theorems import REFINEMENT
+
+    return REFINEMENT
+
 
 def wing_of(world: World) -> Wing:
     """The wing of a world's protocol."""
@@ -103,7 +113,7 @@ def wings() -> dict[str, Wing]:
     from routeproof.checker.migration.wing import WING as MIGRATION
     from routeproof.checker.pruning.wing import WING as PRUNING
 
-    found = {"routing": Wing(), "pruning": PRUNING, "migration": MIGRATION}
+    found = {"routing": Wing(refinement=_refinement_of_routing), "pruning": PRUNING, "migration": MIGRATION}
     for plugin in plugins():
         if hasattr(plugin, "wing"):
             found[plugin.definition.name] = plugin.wing

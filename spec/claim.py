@@ -62,9 +62,9 @@ def judged(criterion: Sequence[Part], rows: Rows) -> Verdict:
 class Repair:
     """A statement that holds where a claim fails; `about` says why, or why nothing is specified that would.
 
-    `readings` of `[pruning]`, or a `policy`, are the variant of the protocol under which the counterexample's clients
-    keep the property. `holds` is the claim that says so, of instances that ship; where the protocol stays as it is, it
-    asks for less than the one that fails.
+    `readings` are values of the protocol's parameters: they, or a `policy`, are the variant of the protocol under which
+    the counterexample's clients keep the property. `holds` is the claim that says so, of instances that ship; where the
+    protocol stays as it is, it asks for less than the one that fails.
     """
 
     about: str

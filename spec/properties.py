@@ -1,7 +1,7 @@
 """The catalogue of properties: what must hold, each a pure function of a small part of a state.
 
-`PROPERTIES` lists them, those of `spec/routing.md` and those of `spec/pruning.md` (`spec/pruning/`). To add
-one, write the function, add the row, and give it a mutant that it catches (CONTRIBUTING.md).
+`PROPERTIES` lists those of `spec/routing.md`, and then those of each specification (`spec/NAME/`). To add one, write
+the function, add the row, and give it a mutant that it catches (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -16,33 +16,13 @@ from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.plugins import PluginError, plugins
-from routeproof.model.pruning.parameters import PRUNING
 from routeproof.model.tables import Tables, by_id
-from routeproof.spec.property import OK, Answer, Over, Property, Seen, variants
-from routeproof.spec.pruning.properties import (
-    anchored,
-    client_exact,
-    critical_broker,
-    false_positive_bound,
-    monotone_distances,
-    purged,
-    similarity,
-    some_below_cuts,
-    some_between_cuts,
-    some_beyond_cuts,
-    some_pruning,
-    some_retained_quenching,
-    some_share,
-    statistics_exact,
-)
-from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one, strictly_covers
+from routeproof.spec.property import OK, Answer, Over, Property, Seen, strictly_covers, variants
 from routeproof.spec.specifications import specifications
 
 __all__ = ["OK", "PROPERTIES", "Answer", "Over", "Property", "properties_for"]
 
 CORE = variants("routing", POLICIES)
-PRUNED = variants("pruning", PRUNING)
-ALL = (*CORE, *PRUNED)
 COVERING = variants("routing", ("active", "lazy", "packing"))
 CLEANED = variants("routing", ("active", "packing"))
 """Policies under which a newly covered subscription is withdrawn where it went (COV-4)."""
@@ -200,7 +180,7 @@ def _is_lazy_below(ledger: Ledger) -> bool:
 
 
 def _active(ledger: Ledger, done: int) -> list[tuple[Subscription, Node]]:
-    """Returns the current subscriptions, each with its current home: a client may have moved (PRN-15)."""
+    """Returns the current subscriptions, each with its current home: a client may have moved."""
     ranks = range(len(ledger.instance.subscriptions))
     return [(s, ledger.home(rank, done)) for rank in ranks if (s := ledger.issue(rank, done)) is not None]
 
@@ -215,75 +195,36 @@ def _pair(ledger: Ledger, pair: tuple[int, int]) -> str:
     return f"({ledger.instance.publications[pair[0]]}, {ledger.instance.subscriptions[pair[1]]})"
 
 
-SHIPPED: dict[str, Property] = {
+ROUTING: dict[str, Property] = {
     p.id: p
     for p in (
-        Property.of("NoLostDelivery", "always", "world", ALL, no_lost_delivery, ("owed", "delivered", "flight")),
-        Property.of("NoDuplicate", "always", "world", ALL, no_duplicate, ("duplicate", "delivered")),
-        Property.of("Precise", "always", "world", ALL, precise, ("delivered",)),
-        Property.of("ClientExact", "always", "world", PRUNED, client_exact, ("astray", "delivered")),
-        Property.of("Agreement", "always", "link", ALL, agreement, ("local",)),
+        Property.of("NoLostDelivery", "always", "world", CORE, no_lost_delivery, ("owed", "delivered", "flight")),
+        Property.of("NoDuplicate", "always", "world", CORE, no_duplicate, ("duplicate", "delivered")),
+        Property.of("Precise", "always", "world", CORE, precise, ("delivered",)),
+        Property.of("Agreement", "always", "link", CORE, agreement, ("local",)),
         Property.of("NoResidue", "always", "node", CORE, no_residue, ("local", "done")),
-        Property.of("Anchored", "always", "node", PRUNED, anchored, ("local", "done")),
-        Property.of("Purged", "always", "node", PRUNED, purged, ("local", "delivered")),
-        Property.of("NoStray", "always", "node", ALL, no_stray, ("local",)),
-        Property.of("Drains", "always", "graph", ALL, drains),
-        Property.of("Compact", "always", "node", (*CLEANED, *PRUNED), compact, ("local",)),
+        Property.of("NoStray", "always", "node", CORE, no_stray, ("local",)),
+        Property.of("Drains", "always", "graph", CORE, drains),
+        Property.of("Compact", "always", "node", CLEANED, compact, ("local",)),
         Property.of(
             "PropagationTree", "always", "node", variants("routing", ("none",)), propagation_tree, ("local", "done")
         ),
-        Property.of("PropagationPath", "always", "node", (*CLEANED, *PRUNED), propagation_path, ("local", "done")),
-        Property.of("MonotoneDistances", "always", "channel", PRUNED, monotone_distances, ("queue",)),
-        Property.of("EquationOne", "always", "world", PRUNED, equation_one, ("done", "delivered")),
-        Property.of("Similarity", "always", "world", PRUNED, similarity, ("done", "delivered")),
-        Property.of(
-            "StatisticsExact", "always", "node", PRUNED, statistics_exact, ("local", "done", "delivered", "fair")
-        ),
-        Property.of(
-            "FalsePositiveBound", "always", "node", PRUNED, false_positive_bound, ("local", "done", "delivered", "cut")
-        ),
-        Property.of("CriticalBroker", "always", "node", PRUNED, critical_broker, ("local", "done", "delivered", "cut")),
-        *CLAIMED,
-        Property.of("SomeDelivery", "sometimes", "world", ALL, some_delivery, ("delivered",)),
-        Property.of("SomeObligation", "sometimes", "world", ALL, some_obligation, ("owed",)),
-        Property.of("SomeQuenching", "sometimes", "node", (*COVERING, *PRUNED), some_quenching, ("local",)),
-        Property.of("SomePruning", "sometimes", "node", PRUNED, some_pruning, ("local",)),
-        Property.of("SomeRetainedQuenching", "sometimes", "node", PRUNED, some_retained_quenching, ("local", "done")),
-        Property.of("SomeShare", "sometimes", "node", PRUNED, some_share, ("done", "delivered", "cut")),
-        Property.of(
-            "SomeBelowCuts",
-            "sometimes",
-            "node",
-            variants("pruning", ("incremental",)),
-            some_below_cuts,
-            ("done", "delivered", "cut"),
-        ),
-        Property.of(
-            "SomeBetweenCuts",
-            "sometimes",
-            "node",
-            variants("pruning", ("incremental",)),
-            some_between_cuts,
-            ("done", "delivered", "cut"),
-        ),
-        Property.of(
-            "SomeBeyondCuts",
-            "sometimes",
-            "node",
-            variants("pruning", ("incremental",)),
-            some_beyond_cuts,
-            ("done", "delivered", "cut"),
-        ),
+        Property.of("PropagationPath", "always", "node", CLEANED, propagation_path, ("local", "done")),
+        Property.of("SomeDelivery", "sometimes", "world", CORE, some_delivery, ("delivered",)),
+        Property.of("SomeObligation", "sometimes", "world", CORE, some_obligation, ("owed",)),
+        Property.of("SomeQuenching", "sometimes", "node", COVERING, some_quenching, ("local",)),
     )
 }
 
 
 class _Catalogue(Mapping[str, Property]):
-    """The properties by id: those that ship, then those from outside. A protocol from outside may adopt some."""
+    """The properties by id: those that always hold first; of each kind the routing core's, then each specification's,
+    which may also adopt some.
+    """
 
     def all(self) -> dict[str, Property]:
         """All of them; who needs more than one asks once."""
-        found = dict(SHIPPED)
+        found = dict(ROUTING)
         for own in specifications():
             for id in own.adopts:
                 if id not in found:
@@ -298,7 +239,7 @@ class _Catalogue(Mapping[str, Property]):
                 like = (policy.protocol, policy.like)
                 same = [p for p in found.values() if like in p.variants]
                 found |= {p.id: evolve(p, variants=(*p.variants, (policy.protocol, policy.name))) for p in same}
-        return found
+        return {p.id: p for kind in ("always", "sometimes") for p in found.values() if p.kind == kind}
 
     def __getitem__(self, id: str) -> Property:
         return self.all()[id]

@@ -20,13 +20,17 @@ Specifications: `Specification` is the one value that a protocol has in this roo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
+from routeproof.model.messages import Subscription
 from routeproof.spec.claim import Claim
-from routeproof.spec.rules import Rule
+
+if TYPE_CHECKING:
+    from routeproof.spec.theory.invariants.bounded import BoundedTheorem
+    from routeproof.spec.theory.proof import Theorem
 
 Variant = tuple[str, str]
 """A protocol and one of its policies."""
@@ -91,9 +95,29 @@ class Property:
         return any((protocol, policy) in self.variants for policy in policies)
 
 
+def strictly_covers(t: Subscription, s: Subscription) -> bool:
+    """True if t covers s and s does not cover t."""
+    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
+
+
 def variants(protocol: str, policies: Iterable[str]) -> tuple[Variant, ...]:
     """A protocol under each of some policies."""
     return tuple((protocol, policy) for policy in policies)
+
+
+@frozen
+class Rule:
+    """A rule of the specification. If `fires`, a handler applies it and coverage counts it; others are definitions."""
+
+    id: str
+    protocol: str
+    title: str
+    source: str
+    fires: bool = True
+
+
+def no_theorems() -> Sequence[Theorem | BoundedTheorem]:
+    return ()
 
 
 @frozen
@@ -107,4 +131,5 @@ class Specification:
     rules: tuple[Rule, ...] = ()
     """Rules of the protocol: reports count how often each fires, and instances may ask that it does (`must_reach`)."""
     claims: tuple[Claim, ...] = ()
-    """Claims of papers about the protocol, each with its outcome."""
+    theorems: Callable[[], Sequence[Theorem | BoundedTheorem]] = no_theorems
+    """The theorems about the protocol, imported when asked for: they need Z3."""

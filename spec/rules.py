@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from attrs import frozen
-
 from routeproof.model.plugins import PluginError
+from routeproof.spec.property import Rule
+from routeproof.spec.specifications import specifications
 
-
-@frozen
-class Rule:
-    """A rule of the specification. If `fires`, a handler applies it and coverage counts it; others are definitions."""
-
-    id: str
-    protocol: str
-    title: str
-    source: str
-    fires: bool = True
+__all__ = ["RULES", "Rule", "rules_that_fire"]
 
 
 _FILTERS = {
@@ -56,50 +47,7 @@ _TRACES = {
 }
 """Rules that validation checks; no handler of a protocol applies them."""
 
-_PRUNING_TERMS = {
-    "SIM-3": ("shared publications: those that another subscription matches as well", "000 III-B, 001 III-B"),
-    "SIM-4": ("similarity: the share of shared publications", "000 III-B, 001 III-B"),
-    "SIM-5": ("similarity belongs to a subscription, an advertisement and a broker", "000 III-C"),
-    "SIM-6": ("similarity is measured on publications, and cumulatively", "000 III-B"),
-    "CRD-1": ("the share of rows up to a distance", "000 IV-B, 001 IV-B"),
-    "CRD-3": ("at most and at least include equality", "000 IV-B, 001 IV-B"),
-    "CRD-4": ("thresholds ascend, and so do the distances", "000 IV-C"),
-    "PRN-3": ("burst sizes", "000 IV-C"),
-    "PRN-15": ("a subscription that is issued again is another subscription", "ours"),
-}
-"""Rules about the terms of other rules, and about clients: no handler applies them."""
-
-_PRUNING = {
-    "SIM-8": ("M: the number of subscriptions that a withdrawal triggers", "000 IV-C"),
-    "STA-1": ("a publication's header starts at 0", "000 IV-A, 001 IV-A"),
-    "STA-2": ("every other broker updates the header", "000 IV-A, 001 IV-A"),
-    "STA-3": ("all copies carry the same header", "000 Fig. 4"),
-    "STA-5": ("entries of the table that count", "000 IV-A"),
-    "STA-6": ("the database: a broker that delivers a publication records its header", "000 IV-A, 001 IV-A"),
-    "STA-7": (
-        "the window: a broker keeps the latest rows, and removes those of a withdrawn subscription",
-        "000 IV-A, 001 IV-A",
-    ),
-    "STA-8": ("selective: withdrawals that are not worth a list", "001 IV-B"),
-    "STA-9": ("rows that follow the broker's own table", "ours"),
-    "CRD-2": ("the critical distance is the least that reaches the threshold", "000 IV-B, 001 IV-B"),
-    "CRD-6": ("the critical distance of an advertisement without rows", "ours"),
-    "PRN-1": ("the subscriber's broker computes how far its withdrawal is to go", "000 IV-C, 001 IV-C"),
-    "PRN-2": ("the number of triggered subscriptions chooses the threshold", "000 IV-C"),
-    "PRN-4": ("each hop passes a withdrawal on, or retains the subscription", "000 Alg. 1, 001 Alg. 1"),
-    "PRN-5": ("replacements: what settling adds is sent", "000 IV"),
-    "PRN-6": ("a congested broker holds withdrawals", "000 IV"),
-    "PRN-7": ("the boundary broker remembers the subscriptions that it retains", "ours"),
-    "PRN-9": ("a retained subscription quenches like any other", "ours"),
-    "PRN-10": ("a retained subscription goes when a wider one replaces it", "ours"),
-    "PRN-11": ("a retained subscription goes when no advertisement draws it", "ours"),
-    "PRN-12": ("a retained subscription goes when it covers nothing", "ours"),
-    "PRN-13": ("a subscription that comes back is no longer retained", "ours"),
-    "PRN-14": ("nothing overtakes a withdrawal", "ours"),
-    "PRN-16": ("a retained subscription makes way for a new advertisement", "ours"),
-}
-
-SHIPPED: dict[str, Rule] = {
+ROUTING: dict[str, Rule] = {
     r.id: r
     for r in (
         *(Rule(id, "filters", title, "ours", fires=False) for id, title in _FILTERS.items()),
@@ -141,21 +89,17 @@ SHIPPED: dict[str, Rule] = {
             "among equal filters, the forwarded subscription goes first, then the lower id",
             "000 III-A",
         ),
-        *(Rule(id, "pruning", title, source, fires=False) for id, (title, source) in _PRUNING_TERMS.items()),
-        *(Rule(id, "pruning", title, source) for id, (title, source) in _PRUNING.items()),
     )
 }
 
 
 class _Catalogue(Mapping[str, Rule]):
-    """The rules by id: those that ship, then those of protocols from outside."""
+    """The rules by id: the routing core's, then those of the protocols on top of it."""
 
     def _all(self) -> dict[str, Rule]:
-        from routeproof.spec.specifications import specifications  # which are made of rules
-
-        found = dict(SHIPPED)
-        for own in specifications():
-            for rule in own.rules:
+        found = dict(ROUTING)
+        for specification in specifications():
+            for rule in specification.rules:
                 if found.setdefault(rule.id, rule) != rule:
                     raise PluginError(f"two protocols have a rule {rule.id}; rename the one of {rule.protocol}")
         return found

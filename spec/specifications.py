@@ -1,6 +1,7 @@
-"""The registry of specifications: rules, properties and claims of the protocols that ship and of those from outside.
+"""The registry of specifications: those of the protocols that ship on top of the routing core, then those from outside.
 
-The routing core's own are listed in `rules`, `properties` and `claims`.
+The routing core's own rules, properties, claims and theorems are in `rules`, `properties`, `claims` and
+`theory.theorems`, each of which adds those of the specifications.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from routeproof.model.plugins import plugins
 from routeproof.spec.migration.specification import SPECIFICATION as MIGRATION
 from routeproof.spec.property import Specification
+from routeproof.spec.pruning.specification import SPECIFICATION as PRUNING
 
-SHIPPED = (MIGRATION,)
+SHIPPED = (PRUNING, MIGRATION)
 
 
 def specifications() -> tuple[Specification, ...]:
-    """The specifications of all protocols but the core: those that ship, then those from outside."""
-    return (*SHIPPED, *(each.specification for each in plugins() if hasattr(each, "specification")))
+    """Returns the specifications of all protocols but the core: those that ship, then those from outside."""
+    named = (getattr(plugin, "specification", None) for plugin in plugins())
+    return (*SHIPPED, *(each for each in named if each is not None))

@@ -15,33 +15,24 @@ from routeproof.checker.instances import find
 from routeproof.checker.prove import code
 from routeproof.checker.prove.examine import CodeTheorem
 from routeproof.checker.prove.judge import AnyTheorem, judge
-from routeproof.checker.prove.refine.sample import BEYOND_LINES, QUENCHED, USUAL, USUAL_OF_PRUNING, Sample
-from routeproof.checker.prove.refine.theorems import theorems as refinement_of_routing
+from routeproof.checker.prove.refine.sample import Sample, refinements
 from routeproof.checker.prove.solve import Judged
-from routeproof.checker.pruning.refinement_theorems import theorems as refinement_of_pruning
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.processes import in_processes
 from routeproof.model.protocols import MUTANTS
 from routeproof.spec.theory.theorems import BOUNDED_THEOREMS
 from routeproof.spec.theory.theorems import THEOREMS as SYMBOLIC_THEOREMS
 
-
-def _samples(usual: tuple[str, ...], more: tuple[str, ...]) -> tuple[Sample, Sample]:
-    """The default sample, and a wider one for the theorem that asks the least of each instance."""
-    return Sample.usual(usual), Sample.usual((*usual, *more))
-
-
 THEOREMS: dict[str, AnyTheorem] = {
     **SYMBOLIC_THEOREMS,
     **{theorem.id: theorem for theorem in BOUNDED_THEOREMS},
     **code.THEOREMS,
-    **{theorem.id: theorem for theorem in refinement_of_routing(*_samples(USUAL, BEYOND_LINES))},
-    **{theorem.id: theorem for theorem in refinement_of_pruning(*_samples(USUAL_OF_PRUNING, QUENCHED))},
+    **{
+        theorem.id: theorem
+        for each in refinements().values()
+        for theorem in each.theorems(Sample.usual(each.usual), Sample.usual((*each.usual, *each.wider)))
+    },
 }
-
-
-ROWS = {"routing": refinement_of_routing, "pruning": refinement_of_pruning}
-"""By protocol."""
 
 
 def asked(names: Sequence[str], mutant: str | None = None) -> dict[str, CodeTheorem]:
@@ -53,7 +44,7 @@ def asked(names: Sequence[str], mutant: str | None = None) -> dict[str, CodeTheo
     found: dict[str, CodeTheorem] = {}
     for name in names:
         _refuse(name, mutant)
-    for protocol, theorems in ROWS.items():
+    for protocol, refinement in refinements().items():
         chosen = tuple(dict.fromkeys(name for name in names if find(name).protocol == protocol))
         if chosen:
             sample = Sample.of(chosen, mutant)
@@ -61,14 +52,14 @@ def asked(names: Sequence[str], mutant: str | None = None) -> dict[str, CodeTheo
             sample = Sample.everything(protocol, mutant)
         else:
             continue
-        found |= {theorem.id: theorem for theorem in theorems(sample)}
+        found |= {theorem.id: theorem for theorem in refinement.theorems(sample, sample)}
     return found
 
 
 def _refuse(name: str, mutant: str | None) -> None:
     instance = find(name)
-    if instance.protocol not in ROWS:
-        raise UsageError(f"--refinement is of {' and '.join(ROWS)}; {name} is an instance of {instance.protocol}")
+    if instance.protocol not in (known := refinements()):
+        raise UsageError(f"--refinement is of {' and '.join(known)}; {name} is an instance of {instance.protocol}")
     if mutant is not None and mutant not in _mutants_of(instance.protocol):
         raise UsageError(
             f"{mutant} is a mutant of {MUTANTS[mutant].protocol}; {name} is an instance of {instance.protocol}"

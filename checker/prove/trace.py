@@ -19,7 +19,6 @@ from routeproof.checker.prove.counterexample import FoundRun, Seen, ghosts, list
 from routeproof.checker.prove.ground import Element
 from routeproof.checker.prove.solve import Judged
 from routeproof.checker.system.files import note_unwritten
-from routeproof.spec.pruning.theory.relation import PruningRelation
 from routeproof.spec.theory.formulas import ADV, PUB, SUB
 from routeproof.traces import event_row, header_row, save, to_text
 
@@ -33,7 +32,7 @@ def trace(found: FoundRun) -> str:
     proof, begin = found.runs.small.proof, found.seen(0)
     header = header_row(
         found.name,
-        "pruning" if issubclass(proof.handler, PruningRelation) else "routing",
+        proof.handler.protocol,
         proof.policy,
         [(str(x), str(y)) for x, y in begin.links()],
         "events",

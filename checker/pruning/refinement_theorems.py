@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
+from attrs import evolve
+
 from routeproof.checker.instances import find
 from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.checker.prove.refine.alternatives import other_answer
 from routeproof.checker.prove.refine.answers import Objection, Question, altered
-from routeproof.checker.prove.refine.sample import Explored, Sample
+from routeproof.checker.prove.refine.sample import Explored, Refinement, Sample
 from routeproof.checker.prove.refine.steps import case, examined, steps_allowed
 from routeproof.checker.prove.refine.structure import word
 from routeproof.checker.pruning.refinement import (
@@ -29,11 +31,11 @@ from routeproof.checker.pruning.refinement import (
     told_of,
     word_for_word,
 )
-from routeproof.model.instance import Instance
-from routeproof.model.pruning.instances import again, congested
+from routeproof.model.instance import Instance, Subscriber
+from routeproof.model.pruning.instances import again, coming_back, congested, issued_again, readings
 from routeproof.model.pruning.messages import Congest, Relieve
 from routeproof.model.pruning.parameters import PRUNING
-from routeproof.spec.pruning.theory.relation import Holds
+from routeproof.spec.pruning.theory.relation import Holds, PruningRelation, answering
 from routeproof.spec.rules import rules_that_fire
 from routeproof.spec.theory.formulas import Clause
 from routeproof.spec.theory.relation.routing import Change, Handler
@@ -206,3 +208,42 @@ def _rules(sample: Sample) -> Iterator[Case]:
     for rule in rules_that_fire("pruning"):
         if rule.startswith("PRN"):  # statistics and distances are none of the relation's
             yield case(True, rule in fired, {"never fired": rule})
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+USUAL = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3", "newcomer3")
+
+QUENCHED = ("prune3",)
+"""Here retained subscriptions quench others, of which the first theorem asks, too."""
+
+RUNS = 8
+"""Number of runs that are drawn in an instance that is not tiny: little happens in most runs."""
+
+
+def breaks_a_promise(instance: Instance) -> bool:
+    """True if it has a reading that no relation allows: the explorer's claims say what is lost."""
+    read = dict(readings(instance))
+    return read.get("sends") == "listed" or read.get("remembers") is False or read.get("overtakes") is True
+
+
+def issues(instance: Instance) -> list[Subscriber]:
+    """Each issue of a subscription as a subscriber that never comes back (PRN-15)."""
+    found: list[Subscriber] = []
+    for each in instance.subscribers:
+        found.append(each)
+        issue, at = issued_again(instance, each), again(each)
+        if at is not None and issue != each.subscription:
+            found.append(evolve(each, subscription=issue, at=at, unsubscribes=False))
+    return [coming_back(each, None) for each in found]
+
+
+REFINEMENT = Refinement(
+    theorems,
+    USUAL,
+    QUENCHED,
+    handler=answering(PruningRelation),
+    runs=RUNS,
+    breaks_a_promise=breaks_a_promise,
+    issues=issues,
+)

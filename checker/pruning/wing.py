@@ -16,6 +16,7 @@ from routeproof.model.world import World
 
 if TYPE_CHECKING:
     from routeproof.checker.fuzz.strategies import Fuzzing
+    from routeproof.checker.prove.refine.sample import Refinement
 
 Row = tuple[str, str]
 
@@ -110,6 +111,13 @@ def settled(world: World) -> RunJudge:
     return Comparison(world)
 
 
+def refinement() -> Refinement:
+    """How brokers that prune are held to their relation."""
+    from routeproof.checker.pruning.refinement_theorems import REFINEMENT
+
+    return REFINEMENT
+
+
 WING = Wing(
     changes=changes,
     about=about,
@@ -121,4 +129,5 @@ WING = Wing(
     judging=judging,
     options=options,
     experiments=experiments,
+    refinement=refinement,
 )

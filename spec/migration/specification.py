@@ -5,8 +5,7 @@ from __future__ import annotations
 from routeproof.model.instance import POLICIES
 from routeproof.spec.migration.claims import MIGRATION_CLAIMS
 from routeproof.spec.migration.properties import PROPERTIES_OF_MIGRATION
-from routeproof.spec.property import Specification
-from routeproof.spec.rules import Rule
+from routeproof.spec.property import Rule, Specification
 
 RULES = tuple(
     Rule(id, "migration", title, source, fires)

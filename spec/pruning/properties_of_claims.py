@@ -13,7 +13,7 @@ from routeproof.model.history import Ledger
 from routeproof.model.messages import Publication, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.pruning.state import PruningTables
-from routeproof.spec.property import OK, Answer, Property, Seen
+from routeproof.spec.property import OK, Answer, Property, Seen, strictly_covers
 from routeproof.spec.pruning.properties import in_scope, uncovered_without, wrong_row
 from routeproof.spec.pruning.similarity import Past, pasts
 
@@ -53,10 +53,6 @@ def _equation_one(ledger: Ledger, history: Seen, of_roots: bool) -> Answer:
 
 def _is_matched_by(p: Publication, subscriptions: Iterable[Subscription]) -> bool:
     return any(t.filter.matches(p.event) for t in subscriptions)
-
-
-def strictly_covers(t: Subscription, s: Subscription) -> bool:
-    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
 
 
 def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: PruningTables) -> Answer:

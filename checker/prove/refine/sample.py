@@ -2,7 +2,7 @@
 use, once for all rows. Whole steps are taken in every state of an instance that is tiny, and along a few runs drawn
 from a fixed seed in the others.
 
-A subscription that is issued again is another one (PRN-15). In the model both issues have one rank, by which the ledger
+A subscription that is issued again is another one. In the model both issues have one rank, by which the ledger
 knows them; in the relation each is an element of its own, so `apart` and `in_issues` separate them.
 
 `arbitrary_questions` are questions that no run asks: any tables at all, and any message from anybody. On a tree no
@@ -14,7 +14,7 @@ broker can have; elsewhere some are drawn, from a fixed seed.
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any, TypeVar
@@ -25,9 +25,11 @@ from attrs import evolve, frozen
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.explore.search import Search
 from routeproof.checker.instances import find, shipped
+from routeproof.checker.prove.examine import CodeTheorem
 from routeproof.checker.prove.refine.answers import Question
 from routeproof.checker.prove.refine.structure import Structure
 from routeproof.checker.prove.refine.worlds import PackedWorded, Worded
+from routeproof.checker.wings import wings
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import (
     Advertise,
@@ -41,10 +43,8 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocols import MUTANTS, world
-from routeproof.model.pruning.instances import again, coming_back, issued_again, readings
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World
-from routeproof.spec.pruning.theory.relation import PruningRelation, answering
 from routeproof.spec.theory.relation.routing import Handler
 
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
@@ -54,22 +54,53 @@ BEYOND_LINES = ("star4", "cross3")
 line a broker that forwards to its first neighbour alone does what the rules say.
 """
 
-USUAL_OF_PRUNING = ("back2", "collects3", "hold3", "return3", "moves3", "larger3", "adverts3", "newcomer3")
-
-QUENCHED = ("prune3",)
-"""Here retained subscriptions quench others, of which pruning's first theorem asks, too."""
-
 TINY = 400
 """An instance under a policy with no more states than this is tiny: every step of it is taken."""
 
 SMALL = 1_200
 """Largest size of a small instance: there, Z3 also decides what else the relation allows in the examined steps."""
 
-RUNS, SEED = {"routing": 2, "pruning": 8}, 2006
-"""By protocol: little happens in most runs of pruning."""
+SEED = 2006
 
 STATES_OF_A_MUTANT = 20_000
 """A fault may make an instance endless."""
+
+
+def subscribers_of(instance: Instance) -> Sequence[Subscriber]:
+    return instance.subscribers
+
+
+def breaks_none(instance: Instance) -> bool:
+    return False
+
+
+@frozen
+class Refinement:
+    """How a protocol is held to its relation. The defaults are the routing core's."""
+
+    theorems: Callable[[Sample, Sample], Sequence[CodeTheorem]]
+    """The theorems about a sample, and about a wider one for the theorem that asks the least of each instance."""
+    usual: tuple[str, ...]
+    """The default sample of `routeproof prove`: small instances in which everything occurs."""
+    wider: tuple[str, ...]
+    """Instances of the wider sample in addition to the default one."""
+    handler: type[Handler] = Handler
+    """The relation that a broker's answers are held to."""
+    runs: int = 2
+    """Number of runs that are drawn in an instance that is not tiny."""
+    breaks_a_promise: Callable[[Instance], bool] = breaks_none
+    """True if the instance has a parameter that no relation allows."""
+    issues: Callable[[Instance], Sequence[Subscriber]] = subscribers_of
+    """Each issue of a subscription as a subscriber of its own."""
+
+
+def refinements() -> dict[str, Refinement]:
+    """Returns the refinements by protocol, of the protocols that have a relation."""
+    return {name: wing.refinement() for name, wing in wings().items() if wing.refinement is not None}
+
+
+def refinement_of(instance: Instance) -> Refinement:
+    return refinements()[instance.protocol]
 
 
 @frozen
@@ -99,9 +130,7 @@ class Explored:
 
     @cached_property
     def structure(self) -> Structure:
-        """Structure of the elements that the questions mention: each issue of a subscription is one of its own
-        (PRN-15).
-        """
+        """Structure of the elements that the questions mention: each issue of a subscription is one of its own."""
         return Structure(apart(self.world.instance))
 
     @cached_property
@@ -141,7 +170,7 @@ class Explored:
 
     def _along_runs(self) -> Iterator[State]:
         draw = random.Random(SEED)
-        for _ in range(RUNS[self.world.instance.protocol]):
+        for _ in range(refinement_of(self.world.instance).runs):
             state = self.world.initial()
             while True:
                 yield state
@@ -155,7 +184,7 @@ def worded(world: World) -> Worded:
     """With the relation that the broker of this world is held to."""
     if world.policy == "packing":
         return PackedWorded(world)
-    return Worded(world, handler=answering(PruningRelation) if world.instance.protocol == "pruning" else Handler)
+    return Worded(world, handler=refinement_of(world.instance).handler)
 
 
 @frozen
@@ -168,15 +197,15 @@ class Sample:
     mutant: str | None = None
 
     @classmethod
-    def usual(cls, names: tuple[str, ...] = USUAL) -> Sample:
+    def usual(cls, names: tuple[str, ...]) -> Sample:
         """Default sample of `routeproof prove`: small instances in which everything occurs."""
         return cls(names, _bound(names), whole=True)
 
     @classmethod
-    def everything(cls, protocol: str = "routing", mutant: str | None = None) -> Sample:
+    def everything(cls, protocol: str, mutant: str | None = None) -> Sample:
         """Every instance that ships, but for those whose readings break a promise."""
         ships = [each for each in shipped() if each.protocol == protocol]
-        without = [each.name for each in ships if breaks_a_promise(each)]
+        without = [each.name for each in ships if refinement_of(each).breaks_a_promise(each)]
         bound = "what happens in the instances that ship" + (f", without {', '.join(without)}" if without else "")
         return cls(tuple(each.name for each in ships if each.name not in without), bound, mutant is None, mutant)
 
@@ -194,45 +223,29 @@ class Sample:
         )
 
 
-def breaks_a_promise(instance: Instance) -> bool:
-    """It has a reading that no relation allows: the explorer's claims say what is lost."""
-    read = dict(readings(instance))
-    return read.get("sends") == "listed" or read.get("remembers") is False or read.get("overtakes") is True
-
-
 def _bound(names: tuple[str, ...]) -> str:
     return f"what happens in {', '.join(names)}"
 
 
 def apart(instance: Instance) -> Instance:
     """With each issue as a subscriber, in the order of ids; the same where none has an id of its own."""
-    issues = _issues(instance)
+    issues = refinement_of(instance).issues(instance)
     ranks = _ranks(issues)
     return evolve(
         instance,
-        subscribers=tuple(coming_back(evolve(each, subscription=ranks[each.subscription]), None) for each in issues),
+        subscribers=tuple(evolve(each, subscription=ranks[each.subscription]) for each in issues),
     )
 
 
 def in_issues(instance: Instance, questions: Iterable[Question]) -> list[Question]:
     """Rewrites questions to speak of the subscriptions of `apart`."""
-    ranks = _ranks(_issues(instance))
+    ranks = _ranks(refinement_of(instance).issues(instance))
     if all(old == new for old, new in ranks.items()):
         return list(questions)
     return [
         evolve(each, **{name: _renamed(getattr(each, name), ranks) for name in ("local", "message", "answer")})
         for each in questions
     ]
-
-
-def _issues(instance: Instance) -> list[Subscriber]:
-    found: list[Subscriber] = []
-    for each in instance.subscribers:
-        found.append(each)
-        issue, at = issued_again(instance, each), again(each)
-        if at is not None and issue != each.subscription:
-            found.append(evolve(each, subscription=issue, at=at, unsubscribes=False))
-    return found
 
 
 def _ranks(issues: Iterable[Subscriber]) -> dict[Subscription, Subscription]:
@@ -252,10 +265,10 @@ def _renamed(value: Any, ranks: dict[Subscription, Subscription]) -> Any:
 
 
 MOST = 200
-"""Tables of one broker of two that are all gone through."""
+"""Largest number of tables of one broker of two that are all examined."""
 
-ARBITRARY, SEED = 100, 2006
-"""Questions that are drawn for each broker that can have more."""
+ARBITRARY = 100
+"""Number of questions that are drawn for each broker that can have more."""
 
 T = TypeVar("T")
 

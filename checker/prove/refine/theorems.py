@@ -22,7 +22,7 @@ from routeproof.checker.prove.refine.answers import (
     objection,
     objection_to_packed,
 )
-from routeproof.checker.prove.refine.sample import SMALL, Explored, Sample
+from routeproof.checker.prove.refine.sample import BEYOND_LINES, SMALL, USUAL, Explored, Refinement, Sample
 from routeproof.checker.prove.refine.steps import (
     Looser,
     case,
@@ -187,3 +187,6 @@ def _rules(sample: Sample) -> Iterator[Case]:
     fired = {rule for each in sample.explored for question in each.questions for rule in question.answer.rules}
     for rule in rules_that_fire("routing"):
         yield case(True, rule in fired, {"never fired": rule})
+
+
+REFINEMENT = Refinement(theorems, USUAL, BEYOND_LINES)

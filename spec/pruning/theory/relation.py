@@ -42,6 +42,8 @@ ELIGIBLE = "what is wanted is a candidate, or was sent and is drawn"
 class PruningRelation(Handler):
     """A broker that may retain what it has sent: only the two promises restrict what it wants."""
 
+    protocol = "pruning"
+
     def eligible(self, u: Term, s: Term) -> Truth:
         """PRN-9, PRN-13: a candidate, or what was sent already (PRN-7) while something from u draws it (PRN-11)."""
         return self.logic.any_of(

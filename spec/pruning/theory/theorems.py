@@ -19,6 +19,7 @@ from routeproof.spec.pruning.theory.invariants import (
     KEPT_PROMISES,
     OF_DELIVERY,
     OF_TABLES,
+    PRUNING,
     after_each,
     handling,
     held_and_resumed,
@@ -27,7 +28,16 @@ from routeproof.spec.pruning.theory.invariants import (
 )
 from routeproof.spec.pruning.theory.promises import HELD_BEFORE, keeps_its_promises, retained_is_what_is_left
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, PROPERTY_3, endless_on_the_way
-from routeproof.spec.theory.invariants.obligations import FAITHFUL, Inductive
+from routeproof.spec.theory.invariants.bounded import (
+    AFTER,
+    BOUND_AFTER,
+    SAFETY_LEMMAS,
+    STEPS_AFTER,
+    Bounded,
+    BoundedTheorem,
+    delivery_happens,
+)
+from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Inductive
 from routeproof.spec.theory.invariants.theorems import FILTERS, ORDER, QUIET_LEMMAS, SAFETY, STEPS
 from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.propagation.necessity import needed
@@ -219,3 +229,40 @@ PRUNING_THEOREMS = (
         beside=(PRUNING_DELIVERS,),
     ),
 )
+
+SAFE = (*(name for name in SAFETY_LEMMAS if name in PRUNING.lemmas), "anchored")
+"""Safety lemmas of any broker that prunes: Anchored is the part of NoResidue that pruning keeps."""
+
+
+def _safety() -> Bounded:
+    """With holds, and whatever decides."""
+    proof = handling()
+    return Bounded(
+        name="pruning",
+        proof=proof,
+        sentences=[proof.book[name] for name in SAFE],
+        size=AFTER,
+        steps=STEPS_AFTER,
+        given=tuple(proof.book.conjuncts),
+    )
+
+
+BOUNDED_THEOREMS = (
+    BoundedTheorem(
+        PRUNING_DELIVERS,
+        ("RTE-2", "RTE-3", "RTE-5"),
+        "Under pruning, too, a run from the beginning leads to a delivery that is owed, across a link, at rest.",
+        lambda: [delivery_happens("pruning", handling())],
+        hypotheses=(FAITHFUL, ONCE),
+    ),
+    BoundedTheorem(
+        "PruningSafeFromAnywhere",
+        ("RTE-2", "RTE-3", "RTE-5", "RTE-6", "RTE-7", "COV-8"),
+        "Under pruning, the safety properties hold from any moment of which the invariants are true.",
+        lambda: [_safety()],
+        BOUND_AFTER,
+        (FAITHFUL, ONCE),
+    ),
+)
+
+THEOREMS = (*SIMILARITY_THEOREMS, *PRUNING_THEOREMS, *BOUNDED_THEOREMS)

@@ -12,6 +12,7 @@ ghosts, is `world`; another protocol brings its own handler and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from attrs import Factory, frozen
 
@@ -121,6 +122,8 @@ class Change:
 
 class Handler(Wanting):
     """One step of the broker `here`, which hears a message from `sender`; `here` itself where a client speaks."""
+
+    protocol: ClassVar[str] = "routing"
 
     def __init__(
         self,

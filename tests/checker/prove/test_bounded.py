@@ -10,12 +10,12 @@ from routeproof.checker.prove.solve import Settled
 from routeproof.spec.pruning.theory.invariants import PRUNING, Handling
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep
 from routeproof.spec.theory.formulas import Term, Truth
-from routeproof.spec.theory.invariants.bounded import Bounded, Reached, Size, k_induction
+from routeproof.spec.theory.invariants.bounded import ALONE, SAFETY_LEMMAS, Bounded, Reached, Size, k_induction
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.invariants.theorems import routing, routing_under
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.theorems import ALONE, BOUNDED_THEOREMS, SAFETY
+from routeproof.spec.theory.theorems import BOUNDED_THEOREMS
 from tests.checker.prove.broken_protocols import BROKEN
 
 TINY = Size(2, 1, 1, 1, 2)
@@ -26,7 +26,9 @@ def broken(name: str, policy: str = "active") -> Induction:
     return Induction(routing_under(policy).book, policy, handler=found.handler, step=found.step)
 
 
-def safety(proof: Induction, size: Size, steps: int, *, first: bool, sentences: tuple[str, ...] = SAFETY) -> Bounded:
+def safety(
+    proof: Induction, size: Size, steps: int, *, first: bool, sentences: tuple[str, ...] = SAFETY_LEMMAS
+) -> Bounded:
     given = () if first else tuple(proof.book.conjuncts)
     told = [proof.book[name] for name in sentences]
     return Bounded(name="test", proof=proof, sentences=told, size=size, steps=steps, first=first, given=given)

@@ -61,7 +61,7 @@ def test_where_no_world_is_small_no_other_step_is_asked_for(here: Here) -> None:
 
 
 def test_the_usual_sample_has_every_kind_of_message_and_every_rule() -> None:
-    sample = Sample.usual()
+    sample = Sample.usual(USUAL)
     assert sample.whole
     assert set(USUAL) <= {each.name for each in shipped()}
     kinds = {(question.policy, type(question.message)) for each in sample.explored for question in each.questions}
@@ -73,7 +73,7 @@ def test_the_usual_sample_has_every_kind_of_message_and_every_rule() -> None:
 
 
 def test_everything_is_every_instance_of_the_routing_core() -> None:
-    assert set(Sample.everything().names) == {each.name for each in shipped() if each.protocol == "routing"}
+    assert set(Sample.everything("routing").names) == {each.name for each in shipped() if each.protocol == "routing"}
 
 
 # -- what makes it fail ------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_the_command_names_the_instances(here: Here) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "  what happens in reorder2, duplicate2: AnswersAllowed" in ran.out
     found = json.loads((here.directory / "found.json").read_text(encoding="utf-8"))
-    assert [each["id"] for each in found["theorems"]] == [each.id for each in theorems(Sample.usual())]
+    assert [each["id"] for each in found["theorems"]] == [each.id for each in theorems(Sample.usual(USUAL))]
     assert all(each["verdict"] == "bounded" for each in found["theorems"])
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import pytest
 
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.prove.catalogue import ROWS
 from routeproof.checker.prove.refine.answers import Objection, Question, objection, objection_to_packed
-from routeproof.checker.prove.refine.sample import Explored, Sample
+from routeproof.checker.prove.refine.sample import Explored, Sample, refinements
 from routeproof.checker.pruning.refinement import objection_to_pruning
 from routeproof.model.protocols import world
 from tests.checker.prove import proved
@@ -21,12 +20,12 @@ from tests.checker.prove import proved
 LARGE = {"leave5": "active", "pair3": "packing", "star5": "none", "two4": "lazy"}
 """Between them they have every policy."""
 
-NAMES = [name for protocol in ROWS for name in Sample.everything(protocol).names]
+NAMES = [name for protocol in refinements() for name in Sample.everything(protocol).names]
 
 
 def test_every_instance_is_asked_but_those_that_break_a_promise() -> None:
     refused = {"forgets3", "listed3", "overtake2", "overtake3"}  # test_pruning_relation.py: these are refused
-    assert set(NAMES) | refused == {each.name for each in shipped() if each.protocol in ROWS}
+    assert set(NAMES) | refused == {each.name for each in shipped() if each.protocol in refinements()}
 
 
 ASKED_DAILY = ("tiny", "line3", "equal3", "reorder2", "back2", "hold3")

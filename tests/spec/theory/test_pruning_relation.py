@@ -12,14 +12,7 @@ from routeproof.checker.instances import find, shipped
 from routeproof.checker.prove.catalogue import THEOREMS, asked
 from routeproof.checker.prove.examine import examine
 from routeproof.checker.prove.refine.answers import Objection, altered
-from routeproof.checker.prove.refine.sample import (
-    USUAL_OF_PRUNING,
-    Explored,
-    Sample,
-    apart,
-    breaks_a_promise,
-    in_issues,
-)
+from routeproof.checker.prove.refine.sample import Explored, Sample, apart, in_issues
 from routeproof.checker.pruning.refinement import (
     AS_IT_CAME,
     IN_ORDER,
@@ -34,7 +27,7 @@ from routeproof.checker.pruning.refinement import (
     tables,
     told_of,
 )
-from routeproof.checker.pruning.refinement_theorems import theorems
+from routeproof.checker.pruning.refinement_theorems import USUAL, breaks_a_promise, theorems
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.protocols import world
@@ -241,7 +234,7 @@ def test_everything_is_every_instance_but_those_that_break_a_promise() -> None:
     sample = Sample.everything("pruning")
     assert names - set(sample.names) == {"forgets3", "listed3", "overtake2", "overtake3"}
     assert all(name in sample.bound for name in names - set(sample.names))
-    assert set(USUAL_OF_PRUNING) <= set(sample.names)
+    assert set(USUAL) <= set(sample.names)
 
 
 def test_what_is_asked_for_is_of_the_protocols_that_are_named() -> None:
