@@ -62,7 +62,10 @@ class Fair(Ghost):
 
 
 class Cut(Ghost):
-    """1 + the rank of the subscription whose withdrawal was the last change, with fair statistics; else 0."""
+    """1 + the rank of the subscription whose withdrawal was the last change, with fair statistics; else 0.
+
+    A publication that is fair shows that all was quiet before the withdrawal, also where none was delivered to it.
+    """
 
     name = "cut"
     reads = ("delivered", "fair")
@@ -82,7 +85,7 @@ class Cut(Ghost):
         if not seen:
             return 0
         mine = [p for p, s in ledger.pairs(others.delivered) if s == seen - 1]
-        return seen if mine and all(others.fair >> p & 1 for p in mine) else 0
+        return seen if others.fair and all(others.fair >> p & 1 for p in mine) else 0
 
 
 GHOSTS = (Astray(), Fair(), Cut())

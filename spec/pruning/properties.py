@@ -264,9 +264,9 @@ def some_share(ledger: Ledger, node: Node, history: Seen) -> Answer:
 
 
 def _some_hop(ledger: Ledger, node: Node, history: Seen, wanted: Callable[[Hop], bool]) -> Answer:
-    """The last hop of the way to this broker, where there was one."""
+    """The last hop of the way to this broker, where there was one that publications say something about."""
     way = _way(ledger, node, history)
-    return OK if way and wanted(way[-1]) else None
+    return OK if way and way[-1].beyond and wanted(way[-1]) else None
 
 
 def _way(ledger: Ledger, node: Node, history: Seen) -> tuple[Hop, ...]:

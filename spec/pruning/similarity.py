@@ -237,8 +237,10 @@ class Withdrawal:
 
 
 def last_withdrawal(ledger: Ledger, history: Seen) -> Withdrawal | None:
-    """The one that was the last change, where statistics can be exact: entries that travel the other way are left out
-    (STA-5), no row has left the window, and nothing that was withdrawn before matches."""
+    """Returns the withdrawal that was the last change, where statistics can be exact: entries that travel the other way
+    are left out (STA-5), no row has left the window, and nothing that was withdrawn before matches. If nothing was
+    delivered to the subscription, nothing that was withdrawn before may overlap it.
+    """
     if not history.cut:
         return None
     s = ledger.instance.subscriptions[history.cut - 1]
@@ -246,6 +248,9 @@ def last_withdrawal(ledger: Ledger, history: Seen) -> Withdrawal | None:
     found = (Past(ledger, history, s.rank, advertiser, home) for advertiser in ledger.instance.advertisers)
     past_of = {past.advertiser.advertisement.id: past for past in found if past.matched}
     if parameters.counts != "elsewhere" or any(len(past.matched) > parameters.window for past in past_of.values()):
+        return None
+    former = [t for t in ledger.withdrawn(history.done) if t != s]
+    if not past_of and any(t.filter.overlaps(s.filter) for t in former):
         return None
     beside_withdrawn = any(was_withdrawn(ledger, history, s, past.matched) for past in past_of.values())
     return None if beside_withdrawn else Withdrawal(ledger, history, s, past_of)

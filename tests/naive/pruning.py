@@ -341,7 +341,7 @@ class Pruning(Routing):
                 fair |= {i} if self.quiet(before) else set()
             else:
                 seen = {p for p, s in before.delivered if s == i}
-                cut = i if kind == "unsub" and seen and seen <= fair else None
+                cut = i if kind == "unsub" and fair and seen <= fair else None
                 fair = frozenset()
         subs, _ = self.active(state.done)
         now = {self.issue(s, state.done) for s in subs}

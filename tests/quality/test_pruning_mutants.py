@@ -9,15 +9,22 @@ import os
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from routeproof.checker.counterexamples.replay import replay
 from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
+from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.protocols import world
+from routeproof.model.pruning.definition import DEFINITION
+from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.instances import with_readings
+from routeproof.model.pruning.messages import Cut
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
 from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.statistics import pruned
+from routeproof.model.routing import Step
 from routeproof.spec.properties import PROPERTIES
 
 TABLE = Path(__file__).with_name("caught_pruning.json")
@@ -83,6 +90,26 @@ def test_there_are_enough_of_them_and_each_property_of_pruning_catches_one() -> 
 def test_what_ends_too_early_breaks_the_bound_as_well(policy: str) -> None:
     asked = world(find("prune3"), policy, "stops-one-hop-early")
     assert explore(asked, properties=[PROPERTIES["FalsePositiveBound"]]).findings["FalsePositiveBound"].failed
+
+
+class KeptWithoutRows(Pruning):
+    """Takes an advertisement without rows for one whose distances are 0 (CRD-6)."""
+
+    def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
+        found = super().cut(step, s, a)
+        has_rows = pruned(step.tables).rows_of(s, a.id)
+        return found if has_rows else Cut(a.id, (0,) * len(self.parameters.thresholds))
+
+
+def test_where_a_withdrawal_ends_is_held_also_if_nothing_was_delivered() -> None:
+    """The publication does not reach the broker of S before S is withdrawn; FalsePositiveBound is silent."""
+    asked = world(find("back2"), "incremental")
+    faulty = evolve(asked, protocol=DEFINITION.make(KeptWithoutRows, asked.instance, asked.policy))
+    both = [PROPERTIES["CriticalBroker"], PROPERTIES["FalsePositiveBound"]]
+    critical, bound = (explore(faulty, properties=both).findings[each.id] for each in both)
+    assert critical.run is not None
+    assert critical.run[-2:] == ("publish(q)", "unsubscribe(S)")
+    assert not bound.failed
 
 
 @pytest.mark.parametrize(("name", "mutant"), [("strict3", "stops-one-hop-late"), ("apart4", "triggered-elsewhere")])
