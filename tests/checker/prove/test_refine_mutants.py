@@ -6,6 +6,8 @@ says that something can happen which the model refuses. The instance is one in w
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from attrs import evolve
 
@@ -17,6 +19,9 @@ from routeproof.checker.prove.refine.sample import BEYOND_LINES, USUAL, Explored
 from routeproof.checker.prove.refine.theorems import theorems
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
+from tests.checker.command import TOP
+from tests.quality.test_pruning_mutants import CAUGHT
+from tests.spec.theory import test_pruning_relation as of_pruning
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 ORDER = "additions before removals"
@@ -122,3 +127,32 @@ def test_the_objection_cites_the_rule_that_the_mutant_breaks(id: str) -> None:
     found = first_objection(Explored.of(world(find(instance), mutant.policies[0], id)))
     assert found is not None
     assert mutant.rule in found.rules
+
+
+# -- the table of the page ---------------------------------------------------------------------------------------------
+
+PAGE = TOP / "docs" / "explanation" / "refinement.md"
+HEAD = "| seeded fault | refused in | by |\n|---|---|---|\n"
+
+
+def table() -> str:
+    """Returns each seeded fault with the instance of the default sample that shows it, and what refuses it there."""
+    rows = [
+        (id, instance, f"`StepsAllowed`: `{REFUSES}`" if clause == REFUSES else f"`{clause}`")
+        for id, (instance, clause) in REJECTED.items()
+    ]
+    rows += [(id, instance, f"`{clause}`") for id, (instance, clause) in of_pruning.REJECTED.items()]
+    for id in sorted(of_pruning.LEFT_TO_PROPERTIES):
+        instance, caught, *_ = next(iter(CAUGHT[id].values()))
+        rows.append((id, "", f"nothing: the relation leaves it open; {caught} fails in {instance}"))
+    return HEAD + "".join(f"| `{id}` | {instance} | {by} |\n" for id, instance, by in rows)
+
+
+def test_the_page_has_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.count(HEAD) == 1
+    before, after = page.split(HEAD)
+    rest = after[after.index("\n\n") + 1 :]
+    if os.environ.get("REWRITE_GOLDEN"):
+        PAGE.write_text(before + table() + rest, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == before + table() + rest
