@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from routeproof.model.instance import POLICIES
 from routeproof.spec.placement.properties import PROPERTIES_OF_PLACEMENT
-from routeproof.spec.property import Specification
-from routeproof.spec.rules import Rule
+from routeproof.spec.property import Rule, Specification
 
 RULES = tuple(
     Rule(id, "placement", title, source, fires)
