@@ -19,7 +19,7 @@ Row = dict[str, Any]
 LIKELY = {"advertise": 4, "subscribe": 2, "publish": 0.2, "unsubscribe": 0.1, "unadvertise": 0.1}
 """Of operations, beside deliveries: most publications should find subscribers."""
 POLICIES = ("none", "active", "lazy", "packing")
-JUDGED = [p for p in PROPERTIES.values() if set(p.policies) & set(POLICIES)]
+JUDGED = [p for p in PROPERTIES.values() if p.is_meant_for("routing", POLICIES)]
 LONGEST = 300
 """Steps; some mutants go on for ever."""
 

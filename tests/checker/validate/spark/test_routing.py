@@ -22,6 +22,7 @@ from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
 from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
 from tests.kit import ferry_runs
+from tests.migration import runs as migration_runs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -328,3 +329,20 @@ def test_a_protocol_from_outside(spark: "SparkSession", tmp_path: Path, monkeypa
     report = judge(spark, path, setting)
     assert report == validate(path)
     assert {each.run for each in report.rejections} == set(ferry_runs.CORRUPTIONS)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_moves_of_publishers_are_judged_by_their_handler(spark: "SparkSession", form: str, tmp_path: Path) -> None:
+    """Messages of moves, clients with channels to several brokers, and what a paused publisher holds back."""
+    runs = migration_runs
+    rows = runs.run_of("move3", "active", 0)[:1]
+    rows += [{**row, "run": "well"} for row in runs.run_of("move3", "active", 0)[1:]]
+    for name, (spoil, _) in runs.CORRUPTIONS.items():
+        mine = next(run for seed in range(60) if spoil(run := runs.run_of("move3", "active", seed)))
+        rows += [{**row, "run": name} for row in mine[1:]]
+    path = write(rows, tmp_path / "runs.jsonl")
+    if form == "parquet":
+        to_parquet(path, path := tmp_path / "runs.parquet")
+    report = judge(spark, path, setting_of(path, "exact"))
+    assert report == validate(path)
+    assert {each.run for each in report.rejections} == set(runs.CORRUPTIONS)
