@@ -27,6 +27,7 @@ from routeproof.impl.workloads.workload import of_operations
 from routeproof.model.filters import EVENTS, EventSet
 from routeproof.model.filters.interface import quoted
 from routeproof.model.instance import Instance
+from routeproof.model.instance_file import to_table
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import DEFINITIONS, policies_for, world
 from routeproof.model.world import World
@@ -179,6 +180,7 @@ class Request:
             **({} if protocol == "routing" else {"protocol": protocol}),
             **({} if self.drawn.dialect == "strict" else {"dialect": self.drawn.dialect}),
             **({"roles": others} if others else {}),
+            **({"instance": to_table(self.world.instance)} if others and self.world is not None else {}),
             **self.options.header(self.arguments),
         }
 
