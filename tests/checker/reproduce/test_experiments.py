@@ -64,12 +64,12 @@ def test_the_seed_decides(name: str) -> None:
 
 
 def test_nothing_depends_on_the_number_of_workers() -> None:
-    experiments = [experiments()[name] for name in ("001-fig10", "000-fig9")]
-    plans = [experiment.plan(TINY, 4) for experiment in experiments]
+    some = [experiments()[name] for name in ("001-fig10", "000-fig9")]
+    plans = [experiment.plan(TINY, 4) for experiment in some]
     alone, together = ([*run_all(plans, workers)] for workers in (1, 2))
     assert [list(each) for each in alone] == [list(each) for each in together]
     rows = [
-        [experiment.conclude(results).rows for experiment, results in zip(experiments, each, strict=True)]
+        [experiment.conclude(results).rows for experiment, results in zip(some, each, strict=True)]
         for each in (alone, together)
     ]
     assert rows[0] == rows[1]

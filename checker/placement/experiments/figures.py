@@ -1,0 +1,327 @@
+"""The figures of 004 V: what is varied, the rows next to the paper's figures, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from attrs import evolve
+
+from routeproof.checker.experiments.plots import Chart, Series
+from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, Said, said
+from routeproof.checker.placement.experiments.running import GRAPE, POP, STATIC, Outcome, Run, Setting
+from routeproof.impl.workloads.stock import Stock, StockEnterprise
+
+SETTINGS = (Setting(STATIC), Setting(POP), Setting(GRAPE, "load"), Setting(GRAPE, "delay"))
+SPREADS = (1, 2, 4, 8, 16, 32, 62)
+WEIGHTS = (1, 25, 50, 75, 100)
+THRESHOLDS = (10, 50, 100, 400, 1_600, 12_800)
+
+Outcomes = Mapping[str, Outcome]
+Measure = Callable[[Outcome], float | None]
+
+MEASURES: Mapping[str, tuple[str, Measure]] = {
+    "message rate": ("messages of a broker, by second", lambda o: o.publications + o.control),
+    "input load": ("share of time that brokers are busy", lambda o: o.load),
+    "delay": ("ms", lambda o: o.delay),
+    "hops": ("hops", lambda o: o.hops),
+}
+"""What is compared, with its unit."""
+
+BEST: Mapping[tuple[str, str], Said] = {
+    ("message rate", "pop"): said(15, "best"),
+    ("message rate", "grape load 100"): said(15, "best"),
+    ("input load", "pop"): said(36, "best"),
+    ("input load", "grape load 100"): said(32, "best"),
+    ("delay", "pop"): said(37, "best"),
+    ("delay", "grape delay 100"): said(32, "best"),
+}
+"""004 I: reductions by up to 85 %, 64 and 68 %, 63 and 68 %, as what is left of 100. PlanetLab, the best of all X."""
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
+ASSUMPTIONS = _paragraphs("""
+**numbers** 004 has its numbers of publishers and subscribers in an image that we do not have: 40 publishers with a
+quote a second each, and 100 subscriptions to each stock.
+
+**quotes** are drawn: independent days, of which a tenth and a half match. In the paper they are those of real stocks.
+
+**time** A publication takes 3 ms at each broker (Table II of 000, active covering) and 1 ms on each link, and nothing
+waits in a queue: with these numbers a broker at the root is busy for an eighth of the time. The messages of the
+algorithms take no time at brokers. PlanetLab's delays, overloads and pings are not modelled: pings are equal.
+
+**measured** Costs are those of the last third of the run, when publishers have moved; the share of the algorithms'
+messages is that of the whole run.
+
+**input load** is the share of time in which brokers handle publications, on average over all brokers.
+
+**moves** take effect at once: no publication is made while a publisher waits. A move costs an advertisement, and an
+update and a completion over each link; the subscriptions that follow it are not counted. A selection and a wait are
+given in message times, so they are linear in the length of the path by construction.
+
+**POP** A neighbour that a traced publication did not go to counts as 0. **GRAPE** The first broker is a candidate; 0
+and 100 of the range are the least and the greatest candidate.
+""")
+
+CONFLICTS = _paragraphs("""
+The abstract and the conclusion have 85 % and 84 % as the greatest reduction of GRAPE's message rate.
+
+004 III-A says that its formula traces more publications near the end of a window; it traces more at the beginning.
+
+The paper's reductions are the best of all its runs, without the X at which they were measured.
+""")
+
+
+def _runs(recipes: Mapping[str, Stock], settings: Sequence[Setting], scale: float, seed: int) -> list[Run]:
+    """Each setting with each recipe, which is named by what is varied."""
+    return [
+        Run(f"{setting.name}, {varied}", recipe.scaled(scale), setting, seed)
+        for varied, recipe in recipes.items()
+        for setting in settings
+    ]
+
+
+def _left(outcome: Outcome, static: Outcome, measure: Measure) -> float | None:
+    """The measure as a percentage of that of publishers that stay."""
+    ours, before = measure(outcome), measure(static)
+    return 100 * ours / before if ours is not None and before else None
+
+
+def _compared(outcomes: Outcomes, values: Sequence[str], what: str, best: Mapping[tuple[str, str], Said]) -> list[Row]:
+    """Rows of each measure, in percent of static: the best of all values first, as the paper has it."""
+    rows = []
+    for setting in SETTINGS[1:]:
+        for quantity, (_, measure) in MEASURES.items():
+            left = [
+                each
+                for value in values
+                if (each := _left(outcomes[f"{setting.name}, {value}"], outcomes[f"static, {value}"], measure))
+                is not None
+            ]
+            least = min(left, default=None)
+            rows.append(
+                Row(f"{quantity}, best", setting.name, best.get((quantity, setting.name)), least, "% of static")
+            )
+        for value in values:
+            outcome, static = outcomes[f"{setting.name}, {value}"], outcomes[f"static, {value}"]
+            rows += [
+                Row(f"{quantity}, {what} {value}", setting.name, None, _left(outcome, static, measure), "% of static")
+                for quantity, (_, measure) in MEASURES.items()
+            ]
+            share = 100 * outcome.control_share
+            rows.append(Row(f"overhead, {what} {value}", setting.name, None, share, "% of messages"))
+    return rows
+
+
+def _overheads(outcomes: Outcomes, values: Sequence[str], paper: Mapping[str, Said]) -> list[Row]:
+    return [
+        Row(
+            "overhead, largest",
+            setting.name,
+            paper.get(setting.name),
+            max(100 * outcomes[f"{setting.name}, {value}"].control_share for value in values),
+            "% of messages",
+        )
+        for setting in SETTINGS[1:]
+    ]
+
+
+def _charts(outcomes: Outcomes, values: Sequence[str], across: str, settings: Sequence[Setting]) -> dict[str, Chart]:
+    charts = {}
+    for quantity, (unit, measure) in MEASURES.items():
+        series = []
+        for setting in settings:
+            found = [(float(value), measure(outcomes[f"{setting.name}, {value}"])) for value in values]
+            series.append(Series(setting.name, [(x, y) for x, y in found if y is not None]))
+        charts[quantity.replace(" ", "-")] = Chart(quantity, across, unit, series, log_x=True)
+    return charts
+
+
+def _paths(outcomes: Outcomes, values: Sequence[str]) -> dict[str, Chart]:
+    """Selection and waiting time against the length of the path."""
+    charts = {}
+    for name, title in (("selections", "selection time"), ("waits", "waiting time of the publisher")):
+        series = []
+        for setting in SETTINGS[1:]:
+            found: dict[int, float] = {}
+            for value in values:
+                for links, took in getattr(outcomes[f"{setting.name}, {value}"], name):
+                    found[links] = max(took, found.get(links, 0.0))
+            series.append(Series(setting.name, [(float(links), took) for links, took in sorted(found.items())]))
+        if any(each.points for each in series):  # else nobody has moved
+            charts[name] = Chart(title, "links of the move", "ms", series)
+    return charts
+
+
+def _spreads(recipe: Stock) -> dict[str, Stock]:
+    return {str(spread): evolve(recipe, spread=spread) for spread in SPREADS}
+
+
+def _conclude_spreads(
+    best: Mapping[tuple[str, str], Said], overhead: Mapping[str, Said]
+) -> Callable[[Outcomes], Findings]:
+    values = [str(spread) for spread in SPREADS]
+
+    def conclude(outcomes: Outcomes) -> Findings:
+        rows = [*_compared(outcomes, values, "X", best), *_overheads(outcomes, values, overhead)]
+        charts = _charts(outcomes, values, "brokers with subscribers (X)", SETTINGS)
+        return Findings(rows, charts | _paths(outcomes, values))
+
+    return conclude
+
+
+ENTERPRISE = Experiment(
+    figure="004, Fig. 5",
+    about="POP and GRAPE, enterprise workload: those who want everything are at one broker, others at X - 1.",
+    scale=0.2,
+    plan=lambda scale, seed: _runs(_spreads(StockEnterprise()), SETTINGS, scale, seed),
+    conclude=_conclude_spreads(BEST, {"pop": said(32), "grape load 100": said(16), "grape delay 100": said(16)}),
+    assumptions=ASSUMPTIONS,
+    conflicts=CONFLICTS,
+)
+
+RANDOM = Experiment(
+    figure="004, Fig. 6",
+    about="POP and GRAPE, random workload: subscribers of all rates are spread over X brokers.",
+    scale=0.2,
+    plan=lambda scale, seed: _runs(_spreads(Stock()), SETTINGS, scale, seed),
+    conclude=_conclude_spreads({}, {"grape load 100": said(5, "<="), "grape delay 100": said(5, "<=")}),
+    assumptions=ASSUMPTIONS,
+    conflicts=CONFLICTS,
+)
+
+TREES = {"fan-out 2": (63, 2), "fan-out 4": (63, 4), "cluster": (127, 2), "cluster, fan-out 4": (127, 4)}
+"""By name the number of brokers and the fan-out."""
+
+
+def _plan_trees(scale: float, seed: int) -> list[Run]:
+    recipes = {
+        name: evolve(StockEnterprise(), brokers=brokers, fan_out=fan_out) for name, (brokers, fan_out) in TREES.items()
+    }
+    return _runs(recipes, SETTINGS, scale, seed)
+
+
+def _conclude_trees(outcomes: Outcomes) -> Findings:
+    names = {name: str(at) for at, name in enumerate(TREES, 1)}
+    by_number = {
+        f"{setting.name}, {names[name]}": outcomes[f"{setting.name}, {name}"] for setting in SETTINGS for name in TREES
+    }
+    rows = _compared(outcomes, list(TREES), "on", BEST)
+    return Findings(rows, _charts(by_number, list(names.values()), ", ".join(TREES), SETTINGS))
+
+
+FAN_OUT = Experiment(
+    figure="004, Fig. 6c",
+    about="The enterprise workload on trees of 63 and 127 brokers with fan-outs of 2 and 4.",
+    scale=0.2,
+    plan=_plan_trees,
+    conclude=_conclude_trees,
+    assumptions=(
+        *ASSUMPTIONS,
+        *_paragraphs("""
+**cluster** Twenty machines with six to seven brokers each: a full tree of 127 brokers is nearest to it.
+"""),
+    ),
+    conflicts=CONFLICTS,
+)
+
+WEIGHTED = [Setting(GRAPE, metric, weight) for metric in ("load", "delay") for weight in WEIGHTS]
+
+
+def _conclude_weights(outcomes: Outcomes) -> Findings:
+    static = outcomes["static, 16"]
+    rows = [
+        Row(
+            quantity,
+            setting.name,
+            _end(quantity, setting),
+            _left(outcomes[f"{setting.name}, 16"], static, measure),
+            "% of static",
+        )
+        for setting in WEIGHTED
+        for quantity, (_, measure) in MEASURES.items()
+    ]
+    charts = {}
+    for quantity, (unit, measure) in MEASURES.items():
+        series = []
+        for metric in ("load", "delay"):
+            mine = [s for s in WEIGHTED if s.metric == metric]
+            found = [(s.weight, measure(outcomes[f"{s.name}, 16"])) for s in mine]
+            series.append(Series(f"grape {metric}", [(x, y) for x, y in found if y is not None]))
+        charts[quantity.replace(" ", "-")] = Chart(quantity, "weight", unit, series)
+    return Findings(rows, charts)
+
+
+def _end(quantity: str, setting: Setting) -> Said | None:
+    """The paper's best figures belong to the ends of the weights."""
+    return BEST.get((quantity, setting.name))
+
+
+WEIGHTS_STUDY = Experiment(
+    figure="004, Fig. 7a",
+    about="GRAPE's weights between its two ends, with the enterprise workload; X is 16.",
+    scale=0.2,
+    plan=lambda scale, seed: _runs({"16": StockEnterprise()}, [Setting(STATIC), *WEIGHTED], scale, seed),
+    conclude=_conclude_weights,
+    assumptions=ASSUMPTIONS,
+    conflicts=CONFLICTS,
+)
+
+
+def _triggered(threshold: int) -> list[Setting]:
+    """POP traces half of its threshold in a window at most (004 V-B4)."""
+    return [
+        Setting(POP, threshold=threshold, traced=max(1, threshold // 2)),
+        Setting(GRAPE, "load", threshold=threshold),
+        Setting(GRAPE, "delay", threshold=threshold),
+    ]
+
+
+def _plan_thresholds(scale: float, seed: int) -> list[Run]:
+    recipe = StockEnterprise().scaled(scale)
+    runs = [Run("static", recipe, Setting(STATIC), seed)]
+    return runs + [Run(f"{s.name}, {n}", recipe, s, seed) for n in THRESHOLDS for s in _triggered(n)]
+
+
+def _conclude_thresholds(outcomes: Outcomes) -> Findings:
+    rows, names = [], [setting.name for setting in _triggered(1)]
+    static = outcomes["static"]
+    for name in names:
+        for threshold in THRESHOLDS:
+            outcome = outcomes[f"{name}, {threshold}"]
+            never = said(0) if threshold == THRESHOLDS[-1] and name != POP else None
+            rows += [
+                Row(f"moves, threshold {threshold:,}", name, never, outcome.moves),
+                Row(f"overhead, threshold {threshold:,}", name, None, 100 * outcome.control_share, "% of messages"),
+            ]
+            rows += [
+                Row(f"{quantity}, threshold {threshold:,}", name, None, _left(outcome, static, measure), "% of static")
+                for quantity, (_, measure) in MEASURES.items()
+            ]
+    measures: dict[str, tuple[str, Measure]] = {**MEASURES, "overhead": ("%", lambda o: 100 * o.control_share)}
+    charts = {}
+    for quantity, (unit, measure) in measures.items():
+        series = []
+        for name in names:
+            found = [(float(n), measure(outcomes[f"{name}, {n}"])) for n in THRESHOLDS]
+            series.append(Series(name, [(x, y) for x, y in found if y is not None]))
+        charts[quantity.replace(" ", "-")] = Chart(quantity, "threshold", unit, series, log_x=True)
+    return Findings(rows, charts)
+
+
+THRESHOLDS_STUDY = Experiment(
+    figure="004, Fig. 7b",
+    about="From 10 to 12,800 traced publications before a selection, with the enterprise workload; X is 16.",
+    scale=0.2,
+    plan=_plan_thresholds,
+    conclude=_conclude_thresholds,
+    assumptions=(
+        *ASSUMPTIONS,
+        *_paragraphs("""
+**windows** POP traces at most half of its threshold in a window, as the paper has it for this study.
+"""),
+    ),
+    conflicts=CONFLICTS,
+)
