@@ -25,7 +25,7 @@ MEASURES: Mapping[str, tuple[str, Measure]] = {
     "delay": ("ms", lambda o: o.delay),
     "hops": ("hops", lambda o: o.hops),
 }
-"""What is compared, with its unit."""
+"""Measures that are compared, with their units."""
 
 BEST: Mapping[tuple[str, str], Said] = {
     ("message rate", "pop"): said(15, "best"),
@@ -150,7 +150,7 @@ def _paths(outcomes: Outcomes, values: Sequence[str]) -> dict[str, Chart]:
                 for links, took in getattr(outcomes[f"{setting.name}, {value}"], name):
                     found[links] = max(took, found.get(links, 0.0))
             series.append(Series(setting.name, [(float(links), took) for links, took in sorted(found.items())]))
-        if any(each.points for each in series):  # else nobody has moved
+        if any(each.points for each in series):  # no publisher has moved
             charts[name] = Chart(title, "links of the move", "ms", series)
     return charts
 

@@ -241,7 +241,7 @@ class _Running:
         self._control.append((time, 2 * links))  # POP-7, POP-10: a request and an answer over each link
         if links:
             self._selections[links] = 2 * links * LATENCY / MILLISECOND
-            for broker in path:  # MIG-3
+            for broker in path:  # a move clears their entries
                 publisher.profiles.pop(broker, None)
             self._move(publisher, time, path[0], links)
 
@@ -268,7 +268,7 @@ class _Running:
             self._move(publisher, time, chosen, links)
 
     def _move(self, publisher: _Publisher, time: int, to: Node, links: int) -> None:
-        """MIG-1 to MIG-8: the advertisement at the target, and an update and a completion over each link."""
+        """A move: the advertisement at the target, and an update and a completion over each link."""
         publisher.at = to
         self._moves += 1
         self._control.append((time, 1 + 2 * links))
