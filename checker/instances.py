@@ -11,6 +11,7 @@ import sys
 import tomllib
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from routeproof.checker.system.errors import UsageError, unknown
@@ -36,12 +37,17 @@ def load(path: Path) -> Instance:
     return instance
 
 
+def folders() -> list[Traversable]:
+    """The folders of the instances that ship: each protocol's package has one."""
+    packages = dict.fromkeys(definition.instances for definition in SHIPPED)
+    return [files(package).joinpath("instances") for package in packages]
+
+
 @cache
 def shipped() -> tuple[Instance, ...]:
     """Every instance that ships: protocol by protocol, from simple to large, those with faults last, then by name."""
-    packages = dict.fromkeys(definition.instances for definition in SHIPPED)
-    entries = [entry for package in packages for entry in files(package).joinpath("instances").iterdir()]
-    found = [_parse(entry.read_bytes(), entry.name) for entry in entries if entry.name.endswith(".toml")]
+    entries = [entry for folder in folders() for entry in folder.iterdir() if entry.name.endswith(".toml")]
+    found = [_parse(entry.read_bytes(), entry.name) for entry in entries]
     for instance in found:
         _refuse_unknown_declarations(instance, f"{instance.name}.toml")
     return tuple(sorted(found, key=_simple_to_large))

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from routeproof.checker.wings import wing_of
-from routeproof.model.history import CONTROL, RESERVED, Reading
+from routeproof.model.history import CONTROL, PARTS, RESERVED, Reading
 from routeproof.model.overlay import Link, Node
 from routeproof.model.protocol import ProtocolError
 from routeproof.model.world import State, World
 from routeproof.spec.property import Answer, Over, Property
 
 Values = tuple[Any, ...]
-"""The parts that are read at a place: states of nodes, queues, parts of the history, ghosts, the tags in flight."""
+"""Parts of a state that are read at a place."""
 
 ALLOWED = {
     "world": ("locals", "queues", "flight"),
@@ -47,14 +47,12 @@ class Place:
     reading: Reading
     flight: bool
 
-    def values(self, state: State, tags: int) -> Values:
-        """Returns the parts that are read here in a state."""
+    def own(self, state: State) -> Values:
+        """The states of nodes and the queues that are read here."""
+        locals_, queues = state.locals, state.queues
         return (
-            tuple(state.locals[i] for i in self.locals),
-            tuple(state.queues[i] for i in self.queues),
-            self.reading.page_of(state.history),
-            self.reading.values_of(state.ghosts),
-            tags if self.flight else 0,
+            (locals_[self.locals[0]],) if len(self.locals) == 1 else tuple(locals_[i] for i in self.locals),
+            tuple(queues[i] for i in self.queues) if self.queues else (),
         )
 
 
@@ -65,10 +63,28 @@ class Group:
     properties: tuple[Property, ...]
     places: tuple[Place, ...]
     quiet: bool
+    reading: Reading | None = field(init=False)
+    """The parts of the history and the ghosts that its properties read: the same at every place."""
 
-    def asked(self, world: World, place: Place, values: Values) -> Callable[[Property], Answer]:
+    @reading.default
+    def _reading(self) -> Reading | None:
+        return self.places[0].reading if self.places and self.places[0].reading else None
+
+    def common(self, state: State, tags: int) -> Values:
+        """The parts that are read at every place: of the history, of the ghosts, and the tags in flight."""
+        reading = self.reading
+        flight = tags if self.places and self.places[0].flight else 0
+        if reading is None:
+            return (), (), flight
+        return reading.page_of(state.history), reading.values_of(state.ghosts), flight
+
+    def shown(self, common: Values) -> Any:
+        """The common parts by name, as properties see them; None where they read none."""
+        return None if self.reading is None else self.reading.shown(common[0], common[1])
+
+    def asked(self, world: World, place: Place, own: Values, shown: Any, tags: int) -> Callable[[Property], Answer]:
         """How to ask a property of this group here."""
-        nodes, queues, page, ghosts, tags = values
+        nodes, queues = own
         given: list[Any] = [] if place.at is None else [place.at]
         if place.over == "world":
             if place.locals:
@@ -78,7 +94,7 @@ class Group:
         else:
             given += [*nodes, *queues]
         if place.reading:
-            given.append(place.reading.shown(page, ghosts))
+            given.append(shown)
         if place.flight:
             given.append(tags)
         return lambda p: p.evaluate(world.ledger, *given)
@@ -128,8 +144,9 @@ def answers(world: World, among: Iterable[Group], state: State, tags: int) -> It
     """The answers of all properties at all their places in one state."""
     for group in among:
         if not (group.quiet and tags & CONTROL):
+            shown = group.shown(group.common(state, tags))
             for place in group.places:
-                ask = group.asked(world, place, place.values(state, tags))
+                ask = group.asked(world, place, place.own(state), shown, tags)
                 for p in group.properties:
                     yield p, ask(p)
 
@@ -140,20 +157,73 @@ class Changes:
     def __init__(self, world: World, properties: Iterable[Property]) -> None:
         self.world = world
         self.groups = groups(world, properties)
-        self._last: dict[tuple[int, int], Values] = {}
+        self._last: list[list[Values | None]] = [[None] * len(group.places) for group in self.groups]
+        self._state: State | None = None
+        self._tags = 0
+        self._touched = [set(range(len(group.places))) for group in self.groups]
+        """Per group, the places that read a part which a step since their last evaluation has replaced."""
+        self._readers: dict[tuple[str, int | str], list[tuple[int, int]]] = {}
+        """Per part (its kind, and its position or name), the places that read it."""
+        for g, group in enumerate(self.groups):
+            for i, place in enumerate(group.places):
+                for part in _parts(place):
+                    self._readers.setdefault(part, []).append((g, i))
 
     def answers(self, state: State, tags: int) -> Iterator[tuple[Property, Answer]]:
         """The answers that may differ from those in the states before."""
+        self._compare(state, tags)
         for g, group in enumerate(self.groups):
-            if group.quiet and tags & CONTROL:
+            touched = self._touched[g]
+            if not touched or (group.quiet and tags & CONTROL):
                 continue
-            for i, place in enumerate(group.places):
-                values = place.values(state, tags)
-                if self._last.get((g, i)) != values:
-                    self._last[g, i] = values
-                    ask = group.asked(self.world, place, values)
+            common, shown, last = group.common(state, tags), None, self._last[g]
+            for i in sorted(touched):
+                place = group.places[i]
+                own = place.own(state)
+                if last[i] != (own, common):
+                    last[i] = own, common
+                    shown = shown or group.shown(common)
+                    ask = group.asked(self.world, place, own, shown, tags)
                     for p in group.properties:
                         yield p, ask(p)
+            touched.clear()
+
+    def _compare(self, state: State, tags: int) -> None:
+        """Finds the parts that this step has replaced. A step hands on the parts that it leaves alone as they are."""
+        before, self._state = self._state, state
+        if before is None:
+            self._tags = tags
+            return
+        if tags != self._tags:
+            self._tags = tags
+            self._touch("flight", 0)
+        for kind, old, new in (
+            ("local", before.locals, state.locals),
+            ("queue", before.queues, state.queues),
+            ("ghost", before.ghosts, state.ghosts),
+        ):
+            if old is not new:
+                for i, (was, now) in enumerate(zip(old, new, strict=True)):
+                    if was is not now:
+                        self._touch(kind, i)
+        if before.history is not state.history:
+            for name in PARTS:
+                if getattr(before.history, name) != getattr(state.history, name):
+                    self._touch("part", name)
+
+    def _touch(self, kind: str, which: int | str) -> None:
+        for g, i in self._readers.get((kind, which), ()):
+            self._touched[g].add(i)
+
+
+def _parts(place: Place) -> Iterator[tuple[str, int | str]]:
+    """The parts of a state that are read at a place."""
+    yield from (("local", i) for i in place.locals)
+    yield from (("queue", i) for i in place.queues)
+    yield from (("part", name) for name in place.reading.parts)
+    yield from (("ghost", i) for _, _, i in place.reading.ghosts)
+    if place.flight:
+        yield "flight", 0
 
 
 def violations(world: World, state: State, properties: Sequence[Property]) -> list[Violation]:

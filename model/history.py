@@ -198,7 +198,10 @@ class Ledger:
 
     def _latest(self, rank: int, done: int) -> _Issue | None:
         """The last time that the client of this rank subscribed."""
-        return next((issue for issue in reversed(self._issues[rank]) if done & issue.on), None)
+        for issue in reversed(self._issues[rank]):
+            if done & issue.on:
+                return issue
+        return None
 
     def withdrawn(self, done: int) -> list[Subscription]:
         """The subscriptions that were withdrawn, whether they were issued again or not."""
@@ -316,11 +319,11 @@ class Reading:
 
     def page_of(self, history: History) -> tuple[object, ...]:
         """Values of the parts of the history."""
-        return tuple(getattr(history, name) for name in self.parts)
+        return tuple([getattr(history, name) for name in self.parts])
 
     def values_of(self, values: Sequence[Hashable]) -> tuple[Hashable, ...]:
         """Values of the ghosts, among those of the world."""
-        return tuple(values[i] for _, _, i in self.ghosts)
+        return tuple([values[i] for _, _, i in self.ghosts]) if self.ghosts else ()
 
     def shown(self, page: Sequence[object], values: Sequence[Hashable]) -> Any:
         """The parts that a reader is shown, by name. Reading any other part is an error."""

@@ -21,7 +21,7 @@ from routeproof.model.history import CONTROL, Event, Ghost, History, Ledger, Ope
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Deliver, describe
 from routeproof.model.overlay import LOCAL, Link, Node, Topology
-from routeproof.model.protocol import Local, Outcome, Protocol, ProtocolError, Sends
+from routeproof.model.protocol import NOTHING_KEPT, Local, Outcome, Protocol, ProtocolError, Sends
 
 Queue = tuple[Hashable, ...]
 
@@ -129,6 +129,10 @@ class World:
         return {link: i for i, link in enumerate(self.links)}
 
     @cached_property
+    def _node_index(self) -> dict[Node, int]:
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
     def actions(self) -> tuple[Action, ...]:
         """Every action there is, in the fixed order that makes every result reproducible."""
         rows: list[tuple[str, str, Node, int, Operation | None]] = [
@@ -171,7 +175,7 @@ class World:
         operation = action.operation
         sender = LOCAL if operation is not None else self.links[action.link][0]
         message = operation.message if operation is not None else state.queues[action.link][0]
-        return self.protocol.accepts(action.node, state.locals[self.nodes.index(action.node)], sender, message)
+        return self.protocol.accepts(action.node, state.locals[self._node_index[action.node]], sender, message)
 
     def steps(self, state: State) -> Iterator[Step]:
         """Every transition from here, in action order."""
@@ -189,9 +193,10 @@ class World:
             sender, message = self.links[action.link][0], queues[action.link][0]
             queues[action.link] = edited
         outcome = self._outcome(state, action, sender, message)
-        locals_ = tuple(
-            outcome.local if n == action.node else old for n, old in zip(self.nodes, state.locals, strict=True)
-        )
+        locals_ = state.locals
+        if action.node != LOCAL:
+            at = self._node_index[action.node]
+            locals_ = (*locals_[:at], outcome.local, *locals_[at + 1 :])
         self.refuse_stray(action.node, outcome.sends)
         for receiver, sent in outcome.sends:
             if receiver != LOCAL:
@@ -204,7 +209,7 @@ class World:
 
     def _outcome(self, state: State, action: Action, sender: Node, message: Hashable) -> Outcome:
         if action.kind in ("operation", "deliver"):
-            return self.handle(action.node, state.locals[self.nodes.index(action.node)], sender, message)
+            return self.handle(action.node, state.locals[self._node_index[action.node]], sender, message)
         if action.kind == "crash":
             return Outcome(self.protocol.initial(action.node))
         return Outcome(None)
@@ -243,7 +248,7 @@ class World:
 
     def _has_tables(self, state: State, node: Node) -> bool:
         """A crash of a broker that knows nothing is no step."""
-        return state.locals[self.nodes.index(node)] != self.protocol.initial(node)
+        return state.locals[self._node_index[node]] != self.protocol.initial(node)
 
     def tags(self, queue: Queue) -> int:
         """Tags of a queue: whether it holds control messages, and which publications."""
@@ -257,7 +262,9 @@ class World:
         mask = 0
         if self.protocol.may_hold:
             for local in locals_:
-                mask |= self.ledger.tags_of(self.protocol.kept(local))
+                held_back = self.protocol.kept(local)
+                if held_back is not NOTHING_KEPT:
+                    mask |= self.ledger.tags_of(held_back)
         return mask
 
     def refuse_stray(self, node: Node, sends: Sends) -> None:

@@ -33,6 +33,7 @@ FIRST = (
     "checker/spark/",
     "checker/reproduce/",
     "checker/prove/",
+    "pruning/",
     "quality/",
 )
 """Where files or single tests take long: begun last, one of them would go on alone when all others are done."""

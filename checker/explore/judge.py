@@ -179,7 +179,8 @@ class _Spot:
         queues = tuple(q.queues[i].values[numbers.pop(0)] for i in self.place.queues)
         page, ghosts = ((), ()) if self.view is None else self.view.values(numbers.pop(0))
         tags = self.judge.tags(numbers.pop(0)) if self.place.flight else 0
-        ask = self.group.asked(q.world, self.place, (nodes, queues, page, ghosts, tags))
+        shown = self.group.shown((page, ghosts))
+        ask = self.group.asked(q.world, self.place, (nodes, queues), shown, tags)
         found = 0
         for i, p in enumerate(self.group.properties):
             answer = ask(p)

@@ -14,7 +14,7 @@ from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import Advertise, Publish, Subscribe, Unsubscribe
 from routeproof.model.overlay import Node
-from routeproof.model.pruning.instances import coming_back, with_congestion, with_readings
+from routeproof.model.pruning.sections import coming_back, with_congestion, with_readings
 
 THRESHOLDS: dict[str, tuple[tuple[int, ...], ...]] = {
     "incremental": ((60, 90), (60, 90), (30, 60), (100, 100)),

@@ -21,8 +21,8 @@ from routeproof.checker.prove.refine.structure import hop, word
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Protocol
-from routeproof.model.pruning.instances import parameters
 from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
+from routeproof.model.pruning.sections import parameters
 from routeproof.model.pruning.state import PruningTables
 from routeproof.spec.pruning.theory.relation import Congested, Holds, Resumes, Retaining, answering, with_held
 from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth, holding

@@ -15,8 +15,8 @@ from routeproof.impl.pruning.implementation import Congestion
 from routeproof.model.filters.interface import quoted
 from routeproof.model.messages import Message
 from routeproof.model.overlay import Node
-from routeproof.model.pruning.instances import read_readings, readings_to_table
 from routeproof.model.pruning.parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.sections import read_readings, readings_to_table
 from routeproof.model.reading import InstanceError, Place
 
 LISTS = ("thresholds", "cuts")

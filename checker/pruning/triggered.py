@@ -15,8 +15,8 @@ from routeproof.model.instance import Instance
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.protocols import world
 from routeproof.model.pruning.definition import DEFINITION
-from routeproof.model.pruning.instances import with_congestion
 from routeproof.model.pruning.messages import Relieve
+from routeproof.model.pruning.sections import with_congestion
 from routeproof.model.routing import Routing
 from routeproof.model.world import Action, Queue, State, Step, World
 

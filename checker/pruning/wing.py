@@ -10,7 +10,7 @@ from routeproof.checker.counterexamples.shown import difference
 from routeproof.checker.wings import RunJudge, RunOptions, Wing
 from routeproof.model.instance import Subscriber
 from routeproof.model.messages import describe
-from routeproof.model.pruning.instances import again, congested, readings, readings_to_table
+from routeproof.model.pruning.sections import again, congested, readings, readings_to_table
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import World
 

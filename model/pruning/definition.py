@@ -15,9 +15,9 @@ from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.messages import Advertise, Deliver, Publish, Subscribe, Unadvertise, Unsubscribe
 from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.instances import SECTIONS, again, congested, issued_again, parameters, readings
 from routeproof.model.pruning.messages import Congest, Relieve
 from routeproof.model.pruning.parameters import PRUNING, THRESHOLDS
+from routeproof.model.pruning.sections import SECTIONS, again, congested, issued_again, parameters, readings
 
 
 class Astray(Ghost):
@@ -132,6 +132,7 @@ DEFINITION = Definition(
     operations=operations,
     ghosts=GHOSTS,
     sections=SECTIONS,
+    instances="routeproof.model.pruning",
     parameters=parameters,
     policies_for=_policies_for,
     mutants=_mutants,

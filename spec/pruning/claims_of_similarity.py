@@ -263,7 +263,7 @@ SIMILARITY_CLAIMS = (
         "with M below both it ends nowhere. Needs what EQ-3 needs.",
         "holds with hypotheses",
         "all interleavings of the instances with three bands (bands3, halves3), of nested ones (nested3), with M for "
-        "each neighbour (apart4) or over all (beside3). The bands of formula and prose: `tests/model/test_pruning.py`",
+        "each neighbour (apart4) or over all (beside3). The bands of formula and prose: `tests/pruning/test_model.py`",
         "CriticalBroker",
         instances=("bands3", "nested3", "halves3", "apart4", "beside3"),
     ),

@@ -9,6 +9,7 @@ no table, so no broker can talk itself out of an answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 
 from attrs import field, frozen
@@ -41,9 +42,9 @@ class Past:
 
     @matched.default
     def _matched(self) -> tuple[Publication, ...]:
-        publications = self.ledger.instance.publications
-        mine = (publications[p] for p, s in self.ledger.pairs(self.history.delivered) if s == self.rank)
-        return tuple(p for p in mine if p.of == self.advertiser.advertisement.id)
+        ledger, delivered = self.ledger, self.history.delivered
+        mine = (p for p in ledger.instance.publications if p.of == self.advertiser.advertisement.id)
+        return tuple(p for p in mine if delivered & ledger.pair(p.rank, self.rank))
 
     def joins_at(self, p: Publication) -> Iterator[int]:
         """Where on the path others that match p come in: each t at the first broker of the path on its own way."""
@@ -59,7 +60,12 @@ class Past:
     def similar(self, mu: int) -> tuple[Publication, ...]:
         """SIM-3 at B(mu), cumulatively: those that something else matches whose way to the publisher passes B(mu)."""
         here = self.path[mu]
-        return tuple(p for p in self.matched if any(here in way for way in self.ways(p)))
+        return tuple(p for p, brokers in zip(self.matched, self._on_ways, strict=True) if here in brokers)
+
+    @cached_property
+    def _on_ways(self) -> tuple[frozenset[Node], ...]:
+        """Per publication, the brokers on the ways of all others that match it."""
+        return tuple(frozenset(broker for way in self.ways(p) for broker in way) for p in self.matched)
 
     def ways(self, p: Publication) -> Iterator[tuple[Node, ...]]:
         """The ways to the publisher of all others that match p."""
@@ -78,6 +84,8 @@ class Past:
 
 def pasts(ledger: Ledger, history: Seen) -> Iterator[Past]:
     """Pasts of every active subscription with every active advertisement that has published to it."""
+    if not history.delivered:
+        return
     subs, advs = ledger.active_subscriptions(history.done), ledger.active_advertisements(history.done)
     for rank, live in enumerate(subs):
         for advertiser in ledger.instance.advertisers:

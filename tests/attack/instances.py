@@ -12,19 +12,22 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from routeproof.checker.instances import folders
 from tests.attack import damage
 from tests.attack.case import Case, joined
 from tests.attack.command import Command
 from tests.model.malformed import GOOD, PREDICATES, PRUNED
 
-SHIPPED = Path(__file__).resolve().parents[2] / "model" / "instances"
+SHIPPED = sorted(
+    (path for folder in folders() for path in Path(str(folder)).glob("*.toml")), key=lambda path: path.name
+)
 
 LIMITS = ("--max-states", "150", "--seconds", "3", "--workers", "1")
 
 
 @cache
 def sources() -> tuple[str, ...]:
-    return (GOOD, PREDICATES, PRUNED, *(path.read_text(encoding="utf-8") for path in sorted(SHIPPED.glob("*.toml"))))
+    return (GOOD, PREDICATES, PRUNED, *(path.read_text(encoding="utf-8") for path in SHIPPED))
 
 
 def case(rng: Random) -> Case:

@@ -36,7 +36,9 @@ TIMES = re.compile(rb"[0-9,.]+ s\b|[0-9,]+ messages/s")
 """Times that are measured, as reports have them."""
 
 SAMPLES = tuple(sorted(map(str, (TOP / "traces" / "samples").glob("*.jsonl"))))
-SHIPPED = tuple(str(TOP / "model" / "instances" / f"{name}.toml") for name in ("tiny", "loss2", "prune3"))
+SHIPPED = tuple(
+    str(TOP / "model" / f"{name}.toml") for name in ("instances/tiny", "instances/loss2", "pruning/instances/prune3")
+)
 
 COMMANDS: dict[str, Callable[[int], list[str]]] = {
     "check": lambda number: [

@@ -15,7 +15,7 @@ from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.fuzz import fuzz
-from routeproof.checker.instances import find, load
+from routeproof.checker.instances import find, folders, load
 from routeproof.checker.scopes import Monitor, violations
 from routeproof.model import plugins
 from routeproof.model.definition import Policy
@@ -337,7 +337,7 @@ def test_a_protocol_without_an_implementation_is_not_run(
 
 @pytest.mark.parametrize("name", ["line3", "back2", "hold3"])
 def test_instances_of_the_protocols_that_ship_run_in_lockstep(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    instance = Path(__file__).parents[2] / f"model/instances/{name}.toml"
+    instance = next(path for folder in folders() if (path := Path(str(folder)) / f"{name}.toml").exists())
     for policy in find(name).policies:
         code, out, _ = checked(capsys, "run", str(instance), "--policy", policy, "--conform", "--out", "out")
         assert (code, "each step is the model's" in out) == (0, True)

@@ -11,16 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from routeproof.checker.instances import folders
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import policies_for
-from routeproof.model.pruning.instances import again, congested, issued_again, parameters
+from routeproof.model.pruning.sections import again, congested, issued_again, parameters
 from tests.model.malformed import GOOD, MALFORMED, PREDICATES, PRUNED
 
-SHIPPED = sorted((Path(__file__).resolve().parents[2] / "model/instances").glob("*.toml"))
+SHIPPED = sorted(
+    (path for folder in folders() for path in Path(str(folder)).glob("*.toml")), key=lambda path: path.name
+)
 quick = settings(derandomize=True, max_examples=300, deadline=None)
 
 

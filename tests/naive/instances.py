@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from tests.naive.filters import as_event_sets
 
-FOLDER = Path(__file__).parents[2] / "model" / "instances"
+MODEL = Path(__file__).parents[2] / "model"
+SHIPPED = {path.stem: path for name in ("instances", "pruning/instances") for path in (MODEL / name).glob("*.toml")}
 
 
 class Client(NamedTuple):
@@ -39,7 +40,7 @@ class Instance(NamedTuple):
 
 
 def load(name: str) -> Instance:
-    return instance_of(tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")))
+    return instance_of(tomllib.loads(SHIPPED[name].read_text(encoding="utf-8")))
 
 
 def instance_of(raw: dict[str, Any]) -> Instance:
@@ -71,4 +72,4 @@ def instance_of(raw: dict[str, Any]) -> Instance:
 
 
 def shipped() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return sorted(SHIPPED)

@@ -1,8 +1,8 @@
 """The protocols that have a naive search."""
 
 from tests.naive.instances import Instance
-from tests.naive.pruning import Pruning
 from tests.naive.routing import Routing
+from tests.pruning.naive import Pruning
 
 SYSTEMS = {"routing": Routing, "pruning": Pruning}
 

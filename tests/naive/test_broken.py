@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.naive.instances import Client, Instance, load
-from tests.naive.pruning import PrunedTables, Pruning, PruningStep
 from tests.naive.routing import LOCAL, Message, Routing, Step
 from tests.naive.search import search
 from tests.naive.systems import system
+from tests.pruning.naive import PrunedTables, Pruning, PruningStep
 
 
 def violated(instance: str | Instance, policy: str) -> set[str]:

@@ -22,7 +22,7 @@ from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, wi
 from routeproof.model.pruning.parameters import PruningParameters
 from routeproof.model.pruning.statistics import pruned
 from routeproof.model.routing import Step
-from tests.impl.test_pruning_lockstep import Lockstep
+from tests.pruning.test_lockstep import Lockstep
 
 STAR = Overlay.of((1, leaf) for leaf in (2, 3, 4))
 USUAL = PruningParameters.of("incremental")

@@ -18,8 +18,8 @@ from routeproof.checker.pruning.triggered import triggered_more
 from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning.instances import congested, parameters
 from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.sections import congested, parameters
 from routeproof.spec.claim import Repair
 from routeproof.spec.claims import CLAIMS, Claim
 from routeproof.spec.properties import PROPERTIES

@@ -8,7 +8,7 @@ from routeproof.checker.pruning.triggered import Settled
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
-from routeproof.model.pruning.instances import coming_back, with_readings
+from routeproof.model.pruning.sections import coming_back, with_readings
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import State, World
 from routeproof.spec.properties import OK, PROPERTIES, Answer

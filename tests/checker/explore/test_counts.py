@@ -9,7 +9,7 @@ from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.protocols import world
-from routeproof.model.pruning.instances import with_readings
+from routeproof.model.pruning.sections import with_readings
 from routeproof.spec.rules import rules_that_fire
 from tests.campaigns import daily
 from tests.checker.explore.explored import full_search

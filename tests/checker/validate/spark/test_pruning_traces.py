@@ -18,10 +18,10 @@ from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import Event, open_trace, parquet_writer, to_parquet
 from tests.checker.validate.corrupt import Place, Row, as_run
-from tests.checker.validate.pruning_runs import LINE, PRUNED, RUNS, run_of
-from tests.checker.validate.test_pruning import CORRUPTIONS, at, change, farther, sooner
-from tests.checker.validate.test_pruning_similarity import lost_on_the_way, without_sends
 from tests.checker.validate.walks import write
+from tests.pruning.runs import LINE, PRUNED, RUNS, run_of
+from tests.pruning.test_similarity import lost_on_the_way, without_sends
+from tests.pruning.test_validated import CORRUPTIONS, at, change, farther, sooner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,8 @@ from math import inf
 from typing import NamedTuple
 
 from tests.naive.instances import Instance
-from tests.naive.pruning_properties import violated
 from tests.naive.routing import LOCAL, Message, Routing, State, Step, pairs
+from tests.pruning.naive_properties import violated
 
 Cuts = tuple[tuple[int, tuple[float, ...]], ...] | None
 Row = tuple[int, int, int, int | None]  # publication, distance, count; STA-9: where it came from, if not updated yet

@@ -1,6 +1,6 @@
 """Does the explorer find every seeded fault of pruning, name the property that it breaks, and shrink the run?
 
-`caught_pruning.json` says for each mutant, under each policy that it changes: the instance that shows it, the property
+`caught.json` says for each mutant, under each policy that it changes: the instance that shows it, the property
 that catches it first, the steps of the shortest run there, and the steps of the shrunk one. `REWRITE_GOLDEN=1` writes.
 """
 
@@ -19,7 +19,7 @@ from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.protocols import world
 from routeproof.model.pruning.definition import DEFINITION
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.instances import with_readings
+from routeproof.model.pruning.sections import with_readings
 from routeproof.model.pruning.messages import Cut
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
 from routeproof.model.pruning.parameters import PRUNING
@@ -27,7 +27,7 @@ from routeproof.model.pruning.statistics import pruned
 from routeproof.model.routing import Step
 from routeproof.spec.properties import PROPERTIES
 
-TABLE = Path(__file__).with_name("caught_pruning.json")
+TABLE = Path(__file__).with_name("caught.json")
 CAUGHT: dict[str, dict[str, list[str | int]]] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
 REWRITE = bool(os.environ.get("REWRITE_GOLDEN"))
 SHOWN_IN: dict[str, str | dict[str, str]] = {

@@ -5,7 +5,7 @@ Here some of every kind. Of the 22 faults that need no certain number it finds a
 fuzzer seldom. Faults of thresholds take a certain share as well: they are fuzzed in an instance that has it.
 
 Daily one fault of each policy is hunted, and what is sound is searched for half as long as in a campaign.
-The others are played from a pinned example (`pinned_pruning/`), which the hunt of a campaign found;
+The others are played from a pinned example (`pinned/`), which the hunt of a campaign found;
 `REWRITE_GOLDEN=1` writes it there.
 """
 
@@ -44,7 +44,7 @@ IN_GIVEN = {"threshold-ignored": ("half3", "selective"), "second-distance-always
 HUNTED = ("additions-skipped", "distance-not-reset", "threshold-ignored")
 """Faults that are hunted daily."""
 
-PINNED = Path(__file__).with_name("pinned_pruning")
+PINNED = Path(__file__).with_name("pinned")
 
 
 @pytest.mark.parametrize("examples", daily((20, 40), (20).__eq__))

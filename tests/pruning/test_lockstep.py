@@ -33,16 +33,16 @@ from routeproof.model.messages import Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocols import world
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.instances import coming_back, with_congestion, with_readings
-from routeproof.model.pruning.instances import parameters as parameters_of
 from routeproof.model.pruning.messages import Cut, met, publish, withdraw
 from routeproof.model.pruning.parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.sections import coming_back, with_congestion, with_readings
+from routeproof.model.pruning.sections import parameters as parameters_of
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import World
 from tests.campaigns import drawn
 from tests.impl.lockstep import said
-from tests.impl.pruning_talk import HUB, Talk, drawn_parameters, talks
 from tests.impl.wild import WILD
+from tests.pruning.talk import HUB, Talk, drawn_parameters, talks
 
 ROOT = Path(__file__).resolve().parents[2]
 quiet = settings(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tests.naive.routing import LOCAL, State
 
 if TYPE_CHECKING:
-    from tests.naive.pruning import Pruning
+    from tests.pruning.naive import Pruning
 
 
 def anchored(world: Pruning, state: State) -> bool:

@@ -15,11 +15,11 @@ from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning.instances import parameters, readings, with_readings
 from routeproof.model.pruning.parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.sections import parameters, readings, with_readings
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.rules import RULES
-from tests.model import test_pruning
+from tests.pruning import test_model
 
 SHIPPED = [i for i in shipped() if i.protocol == "pruning"]
 
@@ -89,7 +89,7 @@ def used_by_what_ships() -> set[tuple[str, Any]]:
 @pytest.mark.parametrize(("parameter", "value"), READINGS)
 def test_each_value_is_exercised(parameter: str, value: object) -> None:
     named = TESTED.get((parameter, value))
-    assert (parameter, value) in used_by_what_ships() or (named and hasattr(test_pruning, named))
+    assert (parameter, value) in used_by_what_ships() or (named and hasattr(test_model, named))
 
 
 def said(instance: Instance, policy: str, what: str) -> object:

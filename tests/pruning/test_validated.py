@@ -24,9 +24,9 @@ from routeproof.model.pruning.parameters import PRUNING
 from routeproof.model.pruning.state import PruningTables
 from routeproof.traces import Event, open_trace, to_parquet
 from tests.checker.validate.corrupt import Place, Row
-from tests.checker.validate.pruning_runs import LINE, PRUNED, RUNS, run_of
 from tests.checker.validate.walks import judged, rows_of, write
-from tests.impl.pruning_talk import HUB, Talk, talks
+from tests.pruning.runs import LINE, PRUNED, RUNS, run_of
+from tests.pruning.talk import HUB, Talk, talks
 
 LEVELS: tuple[Level, ...] = ("exact", "equivalent", "observable")
 INSTANCES = {instance.name: instance for instance in shipped() if instance.protocol == "pruning"}

@@ -23,7 +23,8 @@ from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscribe, Subscription, Unsubscribe
 from routeproof.model.pruning.parameters import PruningParameters
 from tests.checker.validate.corrupt import Row
-from tests.checker.validate.pruning_runs import (
+from tests.checker.validate.walks import rows_of, write
+from tests.pruning.runs import (
     FORK,
     FORKED,
     LINE,
@@ -35,8 +36,7 @@ from tests.checker.validate.pruning_runs import (
     published,
     run_of,
 )
-from tests.checker.validate.test_pruning import INSTANCES, at, change, farther, of_brokers
-from tests.checker.validate.walks import rows_of, write
+from tests.pruning.test_validated import INSTANCES, at, change, farther, of_brokers
 
 APART = 1000
 """Between two operations; a run has settled long before."""
