@@ -19,7 +19,8 @@ from routeproof.model.messages import (
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
 from routeproof.model.pruning.parameters import PruningParameters
-from tests.impl import lockstep, test_pruning_lockstep
+from tests.impl import lockstep
+from tests.pruning import test_lockstep as test_pruning_lockstep
 from tests.quality.test_lockstep_finds import ALL, BACK, COLLECTS, NARROW, ONE, SAME, SHOWN, STAR, USUAL, WIDE, A, B
 
 

@@ -44,9 +44,11 @@ from routeproof.checker.instances import find
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
 from routeproof.model.pruning.parameters import PRUNING
-from tests.impl import pruning_talk, test_lockstep, test_pruning_lockstep
 from tests.impl import talk as routing_talk
+from tests.impl import test_lockstep
 from tests.impl.wild import WILD
+from tests.pruning import talk as pruning_talk
+from tests.pruning import test_lockstep as test_pruning_lockstep
 from tests.quality.generated import Mutant, apply, in_use, mutants
 from tests.quality.made_up import MADE_UP, follow_made_up
 
@@ -84,8 +86,8 @@ MODULES = dict(_modules())
 
 TESTS = {
     "routing": ("tests/model/test_routing.py", "tests/model/test_overlay.py", "tests/impl/test_broker.py"),
-    "world": ("tests/model/test_routing.py", "tests/model/test_pruning.py", "tests/checker/test_monitor.py"),
-    "pruning": ("tests/model/test_pruning.py", "tests/impl/test_pruning.py"),
+    "world": ("tests/model/test_routing.py", "tests/pruning/test_model.py", "tests/checker/test_monitor.py"),
+    "pruning": ("tests/pruning/test_model.py", "tests/pruning/test_brokers.py"),
     "filters": (
         *(f"tests/model/filters/test_{name}.py" for name in ("spec_example", "strict_cases", "event_set")),
         *(f"tests/model/filters/test_{name}.py" for name in ("numbers", "normal_forms", "second_dialect", "laws")),
