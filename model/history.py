@@ -18,7 +18,16 @@ from typing import Any
 from attrs import evolve, field, fields, frozen
 
 from routeproof.model.instance import Faults, Instance, OperationRow
-from routeproof.model.messages import Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe, is_control
+from routeproof.model.messages import (
+    Deliver,
+    Message,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+    is_control,
+)
 from routeproof.model.overlay import Node, Topology
 from routeproof.model.protocol import Kept, ProtocolError
 
@@ -85,6 +94,8 @@ class Ledger:
     """Active pairs by `done`, as far as they were looked up."""
     _subscribed: dict[int, tuple[bool, ...]] = field(init=False, factory=dict, eq=False, repr=False)
     """Active subscriptions by `done`, as far as they were looked up."""
+    _matching: dict[int, tuple[int, ...]] = field(init=False, factory=dict, eq=False, repr=False)
+    """Subscriptions that match, by publication, as far as they were looked up."""
     _may: dict[int, int] = field(init=False, factory=dict, eq=False, repr=False)
     """Enabled operations by `done`, as far as they were looked up."""
 
@@ -190,6 +201,13 @@ class Ledger:
             known = tuple(self.issue(rank, done) is not None for rank in range(len(self._issues)))
             self._subscribed[done] = known
         return known
+
+    def matching(self, p: Publication) -> tuple[int, ...]:
+        """The ranks of the subscriptions that match a publication, whether they are active or not."""
+        if p.rank not in self._matching:
+            found = tuple(s.rank for s in self.instance.subscriptions if s.filter.matches(p.event))
+            self._matching[p.rank] = found
+        return self._matching[p.rank]
 
     def issue(self, rank: int, done: int) -> Subscription | None:
         """The subscription of this rank as its client has it now; None where it is not active."""

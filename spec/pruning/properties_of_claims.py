@@ -46,7 +46,8 @@ def _equation_one(ledger: Ledger, history: Seen, of_roots: bool) -> Answer:
         covered = [t for t in others if s.filter.covers(t.filter)]
         crossing = [t for t in others if t.filter.overlaps(s.filter) and not t.filter.covers(s.filter)]
         for p in past.matched:
-            matched, by_one = (_is_matched_by(p, some) for some in (others, [*covered, *crossing]))
+            ranks = ledger.matching(p)
+            matched, by_one = (any(t.rank in ranks for t in some) for some in (others, [*covered, *crossing]))
             exercised = exercised or matched
             if matched != by_one:
                 return f"of what {s} matches something else matches {p}, and nothing that it covers or only intersects"

@@ -49,8 +49,9 @@ class Past:
     def joins_at(self, p: Publication) -> Iterator[int]:
         """Where on the path others that match p come in: each t at the first broker of the path on its own way."""
         ledger, done = self.ledger, self.history.done
-        for t, live in enumerate(ledger.active_subscriptions(done)):
-            if live and t != self.rank and ledger.instance.subscriptions[t].filter.matches(p.event):
+        live = ledger.active_subscriptions(done)
+        for t in ledger.matching(p):
+            if live[t] and t != self.rank:
                 way = ledger.instance.overlay.path(ledger.home(t, done), self.advertiser.at)
                 yield next(i for i, b in enumerate(self.path) if b in way)
 
@@ -70,8 +71,9 @@ class Past:
     def ways(self, p: Publication) -> Iterator[tuple[Node, ...]]:
         """The ways to the publisher of all others that match p."""
         ledger, done = self.ledger, self.history.done
-        for t, live in enumerate(ledger.active_subscriptions(done)):
-            if live and t != self.rank and ledger.instance.subscriptions[t].filter.matches(p.event):
+        live = ledger.active_subscriptions(done)
+        for t in ledger.matching(p):
+            if live[t] and t != self.rank:
                 yield ledger.instance.overlay.path(ledger.home(t, done), self.advertiser.at)
 
     def reaches(self, mu: int, threshold: int, inclusive: bool = True) -> bool:
@@ -266,4 +268,5 @@ def last_withdrawal(ledger: Ledger, history: Seen) -> Withdrawal | None:
 
 def was_withdrawn(ledger: Ledger, history: Seen, s: Subscription, publications: Iterable[Publication]) -> bool:
     """Was another subscription withdrawn before that matches? It may be retained somewhere."""
-    return any(t.filter.matches(p.event) for t in ledger.withdrawn(history.done) if t != s for p in publications)
+    others = [t.rank for t in ledger.withdrawn(history.done) if t != s]
+    return any(rank in ledger.matching(p) for rank in others for p in publications)
