@@ -21,10 +21,12 @@ Specifications: `Specification` is the one value that a protocol has in this roo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
+from routeproof.model.filters import Filter
 from routeproof.model.messages import Subscription
 from routeproof.spec.claim import Claim
 
@@ -97,7 +99,12 @@ class Property:
 
 def strictly_covers(t: Subscription, s: Subscription) -> bool:
     """True if t covers s and s does not cover t."""
-    return t.filter.covers(s.filter) and not s.filter.covers(t.filter)
+    return _strictly_covers(t.filter, s.filter)
+
+
+@lru_cache(1 << 12)
+def _strictly_covers(wider: Filter, narrower: Filter) -> bool:
+    return wider.covers(narrower) and not narrower.covers(wider)
 
 
 def variants(protocol: str, policies: Iterable[str]) -> tuple[Variant, ...]:

@@ -32,9 +32,9 @@ from routeproof.checker.pruning.refinement import (
     word_for_word,
 )
 from routeproof.model.instance import Instance, Subscriber
-from routeproof.model.pruning.sections import again, coming_back, congested, issued_again, readings
 from routeproof.model.pruning.messages import Congest, Relieve
 from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.sections import again, coming_back, congested, issued_again, readings
 from routeproof.spec.pruning.theory.relation import Holds, PruningRelation, answering
 from routeproof.spec.rules import rules_that_fire
 from routeproof.spec.theory.formulas import Clause

@@ -7,10 +7,8 @@ claims (`claims`) names them, and replay puts them to its traces.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
-from routeproof.model.filters import Filter
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Publication, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node

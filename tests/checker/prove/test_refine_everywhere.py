@@ -24,7 +24,7 @@ NAMES = [name for protocol in refinements() for name in Sample.everything(protoc
 
 
 def test_every_instance_is_asked_but_those_that_break_a_promise() -> None:
-    refused = {"forgets3", "listed3", "overtake2", "overtake3"}  # test_pruning_relation.py: these are refused
+    refused = {"forgets3", "listed3", "overtake2", "overtake3"}  # tests/pruning/test_relation.py: these are refused
     assert set(NAMES) | refused == {each.name for each in shipped() if each.protocol in refinements()}
 
 

@@ -20,8 +20,8 @@ from routeproof.checker.prove.refine.theorems import theorems
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
 from tests.checker.command import TOP
-from tests.quality.test_pruning_mutants import CAUGHT
-from tests.spec.theory import test_pruning_relation as of_pruning
+from tests.pruning import test_relation as of_pruning
+from tests.pruning.test_mutants import CAUGHT
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 ORDER = "additions before removals"
