@@ -1,11 +1,33 @@
-"""The wing of migration."""
+"""The wing of migration: how it is fuzzed, what `show` has about its instances, and the experiments of its paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
+from routeproof.model.migration.parameters import parameters_of
+from routeproof.model.migration.readings import parameters_to_table
+from routeproof.model.world import World
+
+if TYPE_CHECKING:
+    from routeproof.checker.fuzz.strategies import Fuzzing
+
+
+def fuzzing() -> Fuzzing:
+    """The moves that the fuzzer draws."""
+    from routeproof.checker.migration.fuzzing import FUZZING
+
+    return FUZZING
+
+
+def about(world: World) -> Iterator[tuple[str, str]]:
+    """The moves, and the readings that do not have their default."""
+    parameters = parameters_of(world.instance)
+    yield "moves", ", ".join(f"{move.publisher} to {world.name(move.to)}" for move in parameters.moves)
+    if given := {key: value for key, value in parameters_to_table(parameters).items() if key != "moves"}:
+        yield "readings", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
 
 
 def experiments() -> Mapping[str, Any]:
@@ -15,4 +37,4 @@ def experiments() -> Mapping[str, Any]:
     return EXPERIMENTS
 
 
-WING = Wing(experiments=experiments)
+WING = Wing(about=about, fuzzing=fuzzing, experiments=experiments)

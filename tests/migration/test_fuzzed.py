@@ -4,6 +4,11 @@ import pytest
 
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import find
+from routeproof.checker.migration.fuzzing import BREAKING
+from routeproof.model.instance import POLICIES
+from routeproof.model.migration.parameters import READINGS
+from routeproof.spec.claims import CLAIMS
+from routeproof.spec.rules import rules_that_fire
 from tests.campaigns import daily
 from tests.migration.test_explored import CAUGHT
 
@@ -18,3 +23,20 @@ def test_a_fault_is_found(mutant: str) -> None:
         run = failed[property].run
         assert run is not None
         assert len(run) == steps
+
+
+@pytest.mark.parametrize("policy", daily(POLICIES, lambda policy: policy == "active"))
+def test_moves_that_are_drawn_break_nothing(policy: str) -> None:
+    """Overlays of up to twelve brokers; any publisher may move anywhere, also while it moves."""
+    result = fuzz(None, protocol="migration", policy=policy, mutant=None, seed=1, examples=40)
+    assert {finding.verdict for finding in result.findings.values()} == {"holds"}
+    assert set(rules_that_fire("migration")) - {"MIG-5", "MIG-11"} <= set(result.rules)
+
+
+def test_readings_that_are_not_drawn_are_those_of_claims_that_fail() -> None:
+    for key, (value, claim) in BREAKING.items():
+        assert value in READINGS[key][1:]
+        assert CLAIMS[claim].verdict == "fails"
+        repair = CLAIMS[claim].repair
+        assert repair is not None
+        assert list(repair.readings) == [key]
