@@ -111,19 +111,9 @@ def _safe(text: str) -> str:
 def _totals(placement: Placement, run: bytes) -> Iterator[str]:
     now, *_ = every = totals(placement, run)
     unit = "ms" if placement.units[run] == "ns" else "hops"
-    heads = (
-        "",
-        "publishers moved",
-        "input messages",
-        "",
-        "busiest broker",
-        "",
-        "",
-        f"mean delay, {unit}",
-        "",
-        "mean hops",
-    )
-    yield f'<section class="scroll"><table>{_head(heads, 1, 4)}'
+    heads: tuple[str, ...] = ("", "moved", "input messages", "change", "busiest broker", "its messages", "change")
+    heads = (*heads, f"mean delay, {unit}", "change", "mean hops")
+    yield f'<section class="scroll"><table>{_head(heads, 0, 4)}'
     for each in every:
         cells = [
             (TITLES[each.algorithm], ""),
