@@ -1,5 +1,7 @@
 """The worked example of 004, Fig. 1: the publisher moves from B1 to B6, over B5."""
 
+from collections import Counter
+
 import pytest
 
 from routeproof.model.instance_file import parse_instance
@@ -7,6 +9,7 @@ from routeproof.model.migration.messages import Complete, Update
 from routeproof.model.migration.state import MigrationTables
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import world
+from tests.migration.runs import run_of
 
 LEFT, RIGHT = (1, 2, 3, 4), (6, 7, 8)
 
@@ -49,3 +52,18 @@ def test_figure_1(removal: str) -> None:
     left, right = {f"s{b}" for b in LEFT}, {f"s{b}" for b in RIGHT}
     assert known[1] == known[5] == left  # op 2: what the right-hand side wants is gone
     assert known[6] == left | right  # op 3: what the left-hand side wants has come
+
+
+@pytest.mark.parametrize("name", ["move3", "swap3", "stays3", "across4"])
+def test_a_move_costs_two_messages_a_hop_and_one_withdrawal(name: str) -> None:
+    """Five messages at the client; only the withdrawals of MIG-14 are packed under active."""
+    moved = 0
+    for seed in range(6):
+        sent = [row["message"] for row in run_of(name, "active", seed)[1:] if row["event"] == "send"]
+        count = Counter(message["kind"] for message in sent)
+        hops = sum(len(message["path"]) - 1 for message in sent if message["kind"] == "arrive")
+        assert count["update"] == count["complete"] == hops
+        assert count["unsubscribe-many"] <= hops
+        assert len({count[kind] for kind in ("pause", "flushed", "arrive", "resume", "leave")}) == 1
+        moved += count["resume"]
+    assert moved > 2
