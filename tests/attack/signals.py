@@ -107,6 +107,8 @@ class Interrupted:
         return Played(outcome, complaints)
 
     def _shoot(self, here: Path, shot: Shot) -> tuple[int, list[str]]:
+        for left in here.glob(".*.part"):  # by an earlier SIGKILL
+            left.unlink()
         mark, temporary = token_hex(8), here / f"temporary-{token_hex(4)}"
         temporary.mkdir()
         usual, began = _usual(self.work, spawns=self.spawns), time.monotonic()

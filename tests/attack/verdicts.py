@@ -105,8 +105,9 @@ def _deed(event: Event) -> Deed:
         return event.event, peer, None
     withdraws = said.kind.startswith("un")  # elsewhere `of` means nothing, or need not be told
     items = tuple((i.of or i.id if withdraws else i.id, i.filter) for i in said.items)
-    content = ANY if event.event == "deliver" else said.event
-    return event.event, peer, (said.kind, items, content, said.to)
+    if said.kind != "publish":  # a key that the kind does not have is ignored
+        return event.event, peer, (said.kind, items)
+    return event.event, peer, (said.kind, items, ANY if event.event == "deliver" else said.event, said.to)
 
 
 def deeds_of(rows: list[Row]) -> dict[tuple[str, str], list[Deed]]:
