@@ -121,7 +121,8 @@ def _begin(crew: list[_Worker], do: Callable[[Any], Any], scratch: str | None, *
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, do, scratch, wants_news))
-    resource_tracker.ensure_running()  # it would lift the block below when it starts
+    with _deaf():
+        resource_tracker.ensure_running()  # it would lift the block below when it starts
     with theirs, _deaf():
         process.start()
         crew.append(_Worker(process, ours))

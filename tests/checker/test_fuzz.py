@@ -105,11 +105,18 @@ def test_an_interrupt_leaves_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.findings["SomeDelivery"].verdict == "holds"  # it has been reached, whatever else would have been
 
 
+def _leaving_it_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make a violation small takes far longer than to find it."""
+    monkeypatch.setitem(PROFILES, "fast", evolve(PROFILES["fast"], shrinking=100))
+    monkeypatch.setattr("routeproof.checker.fuzz.trimmed", lambda violation, _until: violation)
+
+
 @pytest.mark.parametrize("during", ["trimmed", "shrink"])
 def test_an_interrupt_while_it_is_made_small_leaves_the_violation(during: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
+    _leaving_it_large(monkeypatch)
     monkeypatch.setattr(f"routeproof.checker.fuzz.{during}", interrupted)
     result = fuzz(None, policy="none", mutant="publication-sent-back", properties=[PROPERTIES["Drains"]])
     assert verdicts(result) == {"Drains": "fails"}
@@ -123,6 +130,7 @@ def test_making_it_small_takes_a_share_of_the_seconds(monkeypatch: pytest.Monkey
         given.append(until - time.monotonic())
         return where, finding
 
+    _leaving_it_large(monkeypatch)
     monkeypatch.setattr("routeproof.checker.fuzz.shrink", noted)
     for least, share, most in (1.0, 0.02, 2.0), (0.0, 0.0, 0.0):
         monkeypatch.setattr("routeproof.checker.fuzz.LEAST_CLOSING", least)

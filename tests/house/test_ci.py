@@ -36,6 +36,7 @@ def run_with_stubs(tmp_path: Path, fails: str, occurrence: int = 1) -> tuple[int
     stub = tmp_path / "stub"
     stub.write_text(
         '#!/bin/sh\ncall="$(basename "$0") $*"\necho "$call" >>"$CALLS"\n'
+        'echo "${PYTHONDONTWRITEBYTECODE-unset}" >>"$CALLS.compiling"\n'
         '[ "$call" != "$FAILS" ] || [ "$(grep -cxF -- "$call" "$CALLS")" -ne "$OCCURRENCE" ]\n',
         encoding="utf-8",
     )
@@ -51,6 +52,7 @@ def run_with_stubs(tmp_path: Path, fails: str, occurrence: int = 1) -> tuple[int
         "CALLS": str(calls),
         "FAILS": fails,
         "OCCURRENCE": str(occurrence),
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run([tmp_path / ".ci/run"], env=env, capture_output=True, check=False)
     return done.returncode, calls.read_text(encoding="utf-8").splitlines()
@@ -58,6 +60,7 @@ def run_with_stubs(tmp_path: Path, fails: str, occurrence: int = 1) -> tuple[int
 
 def test_every_step_runs_in_order(tmp_path: Path) -> None:
     assert run_with_stubs(tmp_path, fails="") == (0, STEPS)
+    assert set((tmp_path / "calls.compiling").read_text(encoding="utf-8").split()) == {"unset"}
 
 
 @pytest.mark.parametrize("at", range(len(STEPS)))
