@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from routeproof.checker.system.errors import Undetermined
+from routeproof.checker.system.interrupts import held
 from routeproof.model.filters.interface import quoted
 
 MEGABYTE = 1 << 20
@@ -143,9 +144,10 @@ def watched() -> Iterator[None]:
 
     watcher = threading.Thread(target=watch, name="memory", daemon=True)
     try:
-        watcher.start()
+        with held():  # a thread that has half begun can be neither joined nor left alone
+            watcher.start()
         yield
-    finally:  # an interrupt may come while it starts
+    finally:
         done.set()
         if watcher.ident is not None:
             watcher.join()

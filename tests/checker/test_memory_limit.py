@@ -2,13 +2,17 @@
 
 import json
 import resource
+import signal
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from routeproof.checker.system.interrupts import Interrupted, listening, raising
+from routeproof.checker.system.memory import watched
 from tests.checker.command import COMMAND, TOP, Ran, environment
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux holds a process to RLIMIT_AS")
@@ -24,6 +28,23 @@ TOO_LITTLE = (
     ("bench explore", 300),
 )
 """Commands with MB of address space in which libraries would end the process in ways of their own."""
+
+
+def test_a_signal_while_the_watcher_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, begun = threading.Thread.start, list[threading.Thread]()
+
+    def signalled(thread: threading.Thread) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        usual(thread)
+        begun.append(thread)
+
+    monkeypatch.setattr("routeproof.checker.system.memory.address_space_left", lambda: 1 << 40)
+    monkeypatch.setattr(threading.Thread, "start", signalled)
+    with listening(until_exit=False):
+        raising()
+        with pytest.raises(Interrupted), watched():
+            pass
+    assert [thread.is_alive() for thread in begun] == [False]
 
 
 def limited(words: str, room: int, here: Path) -> Ran:
