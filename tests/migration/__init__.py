@@ -1,1 +1,1 @@
-"""Migration: explored, fuzzed, in lockstep with the implementation, validated, over TCP, and the example of the paper."""
+"""Migration: explored, fuzzed, in lockstep with the implementation, validated, over TCP, and the paper's example."""
