@@ -67,6 +67,20 @@ def test_gt_2_critical_distances_of_001(inclusive: bool, distance: int) -> None:
     assert statistics.greatest_count(S) == 2
 
 
+def test_a_share_just_below_the_threshold_does_not_reach_it() -> None:
+    """41 of 46 are 89.1 percent."""
+    assert critical([0] * 41 + [1] * 5, 90, inclusive=True) == 1
+    assert critical([0] * 42 + [1] * 4, 90, inclusive=True) == 0
+
+
+def test_rows_that_are_noted_as_they_arrived_are_updated_when_they_are_read() -> None:
+    parameters = evolve(PruningParameters.of("selective"), rows="arrived")
+    for several, read in ((True, (0, 3)), (False, (5, 2))):
+        statistics = Statistics(parameters, lambda *_, answer=several: answer)
+        statistics.note(S, publish(0, 0, 4, 2), 2, publish(0, 0, 9, 9))
+        assert (statistics.distances(S, "a"), statistics.greatest_count(S)) == ((read[0],), read[1])
+
+
 def test_thresholds_that_no_distance_satisfies() -> None:
     assert critical([1, 2], 100, inclusive=False) is None
     assert critical([1, 2], 0, inclusive=True) == 0

@@ -100,6 +100,12 @@ def test_gt2_the_example_of_001() -> None:
     assert critical_distance(rows, 100, inclusive=False) is None
 
 
+def test_a_share_just_below_the_threshold_does_not_reach_it() -> None:
+    """41 of 46 are 89.1 percent."""
+    assert critical_distance([0] * 41 + [1] * 5, 90) == 1
+    assert critical_distance([0] * 42 + [1] * 4, 90) == 0
+
+
 # -- statistics --------------------------------------------------------------------------------------------------------
 
 

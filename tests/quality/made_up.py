@@ -11,17 +11,32 @@ from routeproof.model.messages import (
     Advertise,
     PackedSubscribe,
     PackedUnsubscribe,
+    Publication,
     Subscribe,
     Subscription,
     Unadvertise,
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
+from routeproof.model.pruning.messages import Congest, Cut, Relieve, publish, withdraw
 from routeproof.model.pruning.parameters import PruningParameters
 from tests.impl import lockstep
 from tests.pruning import test_lockstep as test_pruning_lockstep
-from tests.quality.test_lockstep_finds import ALL, BACK, COLLECTS, NARROW, ONE, SAME, SHOWN, STAR, USUAL, WIDE, A, B
+from tests.quality.test_lockstep_finds import (
+    ALL,
+    BACK,
+    COLLECTS,
+    NARROW,
+    ONE,
+    SAME,
+    SHOWN,
+    STAR,
+    USUAL,
+    WIDE,
+    A,
+    B,
+    cuts,
+)
 
 
 @frozen
@@ -33,6 +48,15 @@ class MadeUp:
 
 
 TWO = Subscription(5, "w", EventSet.of((2,)))
+
+APART = (
+    (2, Advertise(A)),
+    (4, Advertise(B)),
+    (3, Subscribe(ALL)),
+    (3, Subscribe(NARROW)),
+    (3, Subscribe(TWO)),
+    (3, withdraw(ALL, cuts(0, 5))),
+)
 
 MADE_UP = (
     # a packed message that is handled in another order is sent on in another order
@@ -62,6 +86,49 @@ MADE_UP = (
             (2, Unadvertise(A)),
         ),
         USUAL,
+    ),
+    # a client whose withdrawal was taken up, and who comes back under its id, is served again (PRN-6, PRN-15)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (LOCAL, Subscribe(NARROW)),
+            (LOCAL, Congest()),
+            (LOCAL, Unsubscribe(NARROW)),
+            (LOCAL, Relieve()),
+            (LOCAL, Subscribe(NARROW)),
+            (2, publish(Publication(0, "p", "a", 0))),
+        ),
+        USUAL,
+    ),
+    # what something wider replaced while another was retained is sent again when that goes (PRN-10)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (3, Subscribe(ONE)),
+            (3, withdraw(ONE, ())),
+            (3, Subscribe(NARROW)),
+            (3, Subscribe(WIDE)),
+            (3, Unsubscribe(WIDE)),
+        ),
+        USUAL,
+    ),
+    # what is retained makes way for what it overlaps, and for nothing else (PRN-16)
+    MadeUp(
+        ((2, Advertise(A)), (3, Subscribe(NARROW)), (3, withdraw(NARROW, ())), (2, Advertise(B))),
+        evolve(USUAL, newcomers="withdraw"),
+    ),
+    # one is triggered at each of two neighbours, two in all (SIM-8, `triggered`)
+    *(MadeUp(APART, evolve(USUAL, cuts=(1, 2), triggered=whose)) for whose in ("broker", "neighbour")),
+    # an addition goes that overlaps one advertisement of the list, and not the other (PRN-5)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (2, Advertise(B)),
+            (3, Subscribe(ALL)),
+            (3, Subscribe(NARROW)),
+            (3, withdraw(ALL, cuts(5, 5))),
+        ),
+        evolve(USUAL, sends="listed", cuts=(0, 1)),
     ),
     # where a withdrawal ends, what was held back before stays so (PRN-5)
     MadeUp(

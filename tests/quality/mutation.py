@@ -4,6 +4,7 @@ Each mutant runs in a process of its own, forked from one in which everything is
 caught by the first that notices, the cheapest first:
 
     lockstep    one broker told anything, in the model and in the reference implementation: messages or tables differ
+    replay      a counterexample of the corpus no longer goes as it went, event by event
     search      all states of small instances: their numbers, or the properties that fail, are not the recorded ones
     tests       the tests of the module (`TESTS`)
 
@@ -38,6 +39,7 @@ import pytest
 from attrs import define, frozen
 from hypothesis import HealthCheck, Phase, given, settings
 
+from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
@@ -102,7 +104,7 @@ SEARCHED = (
 LARGEST = 4_000
 """States of a search that is repeated for each mutant."""
 
-KINDS = ("lockstep", "search")
+KINDS = ("lockstep", "replay", "search")
 
 MOST = 1.0
 """Seconds of the sound code in cases of one kind that one mutant is given: a survivor costs all of them."""
@@ -171,6 +173,15 @@ def searched(name: str, policy: str) -> bool:
     )
 
 
+def replayed(trace: Path) -> bool:
+    """Whether a counterexample of the corpus goes as it went, event by event."""
+    return replay_file(trace).reproduces
+
+
+def replay_cases() -> Iterator[Callable[[], object]]:
+    yield from (partial(replayed, trace) for trace in sorted((ROOT / "traces" / "corpus").glob("*.jsonl")))
+
+
 def search_cases() -> Iterator[Callable[[], object]]:
     for name in SEARCHED:
         yield from (partial(searched, name, p) for p, counts in COUNTS[name].items() if counts[0] <= LARGEST)
@@ -181,8 +192,9 @@ def prepare(share: float = 1.0) -> list[Case]:
     for module in MODULES:
         importlib.import_module(module)
     found = [measured("lockstep", each) for each in list(lockstep_cases(share))]
+    found += [measured("replay", each) for each in replay_cases()]
     found += [measured("search", each) for each in search_cases()]
-    return sorted(found, key=lambda case: (case.kind != "lockstep", case.seconds))
+    return sorted(found, key=lambda case: (KINDS.index(case.kind), case.seconds))
 
 
 def measured(kind: str, play: Callable[[], object]) -> Case:
