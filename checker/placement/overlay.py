@@ -13,7 +13,7 @@ import numpy as np
 from attrs import field, frozen
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.validate.names import natural
+from routeproof.checker.validate.store import natural
 from routeproof.model.overlay import Overlay, OverlayError
 from routeproof.traces import Header
 

@@ -17,7 +17,7 @@ from routeproof.checker.placement.engines import Placement
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.report import Total, gaining, percent, remarks, shown, subject, totals, who
 from routeproof.checker.system.terminal import count, printable
-from routeproof.checker.validate.names import name_of
+from routeproof.checker.validate.store import name_of
 
 PICTURES = 5
 """Runs of a trace that get pictures; the tables have all."""

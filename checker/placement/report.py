@@ -12,7 +12,7 @@ from routeproof.checker.placement.choosing import ALGORITHMS, NOW, Choice, Publi
 from routeproof.checker.placement.engines import Placement
 from routeproof.checker.system.files import whole
 from routeproof.checker.system.terminal import count, printable, table
-from routeproof.checker.validate.names import name_of, natural
+from routeproof.checker.validate.store import name_of, natural
 
 PRINTED = 20
 """Publishers that are printed: those that gain most."""

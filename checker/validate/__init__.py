@@ -21,13 +21,18 @@ from routeproof.checker.validate.local import validate_locally
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
+from routeproof.model.protocols import DEFINITIONS
 from routeproof.traces import TraceError, open_trace
 from routeproof.traces.files import called, named
 
 __all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "validate_each"]
 
 
-def validate(path: Path, level: Level = "exact", protocol: str | None = None) -> Report:
+TRIED = 200_000
+"""Number of events up to which a rejected run is tried under other policies."""
+
+
+def validate(path: Path, level: Level = "equivalent", protocol: str | None = None) -> Report:
     """Judge a trace on one core; `UsageError` where its header cannot be used."""
     [report] = validate_each([(path, setting_of(path, level, protocol))])
     return report
@@ -45,7 +50,18 @@ def validate_each(
 
             judge = partial(on_spark, stack.enter_context(session(master)))
         for path, setting in traces:
-            yield _timed(judge, path, setting)
+            report = _timed(judge, path, setting)
+            yield evolve(report, other_policies=_allowing(path, setting, report))
+
+
+def _allowing(path: Path, setting: Setting, report: Report) -> tuple[str, ...]:
+    """Returns the other policies that allow a run in which a broker breaks a rule of the protocol."""
+    causes = {r.rule for r in report.rejections if not r.rule.startswith("TRC")}
+    is_plain = type(setting) is Setting and setting.judging.is_core and setting.replays
+    if not causes or not is_plain or report.events > TRIED:
+        return ()
+    others = [policy for policy in DEFINITIONS[setting.protocol_name].policies if policy != setting.policy]
+    return tuple(p for p in others if validate_locally(path, evolve(setting, policy=p)).verdict == "accepted")
 
 
 def _timed(judge: Callable[[Path, Setting], Report], path: Path, setting: Setting) -> Report:
@@ -54,14 +70,14 @@ def _timed(judge: Callable[[Path, Setting], Report], path: Path, setting: Settin
     return evolve(found, trace=called(path), seconds=time.perf_counter() - began)
 
 
-def setting_of(path: Path, level: Level, protocol: str | None = None) -> Setting:
-    """Reads the settings that the header of a trace fixes."""
+def setting_of(path: Path, level: Level, protocol: str | None = None, policy: str | None = None) -> Setting:
+    """Reads the settings that the header of a trace fixes, unless `protocol` and `policy` say otherwise."""
     try:
         with open_trace(path) as (header, _):
             found = header
     except TraceError as error:
         raise UsageError(str(error)) from None
     try:
-        return Setting.of(found, level, protocol)
+        return Setting.of(found if policy is None else evolve(found, policy=policy), level, protocol)
     except UsageError as error:
         raise UsageError(f"{named(path)}: {error}") from None

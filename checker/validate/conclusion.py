@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +18,6 @@ from attrs import evolve
 from routeproof.checker.validate.broker.canonical import Words, distinguished
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.clock import Doubts, doubts_of
-from routeproof.checker.validate.names import natural
 from routeproof.checker.validate.rejection import (
     ALWAYS,
     LAST_SHOWN,
@@ -30,12 +30,16 @@ from routeproof.checker.validate.rejection import (
 )
 from routeproof.checker.validate.report import BadLines, Extent, Report, Why
 from routeproof.checker.validate.setting import EVERYTHING, Setting
+from routeproof.checker.validate.store import natural
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_file import FAULTS
 from routeproof.traces.reader import Rows, is_parquet, open_rows
 
 Where = tuple[str, str, int]
 """A run, a broker and a seq."""
+
+Wanted = Collection[Where | tuple[str, str]]
+"""Events to look for: by their place, or all about one id of a run."""
 
 SENT, TAKEN = ("send",), ("receive", "drop")
 
@@ -47,13 +51,16 @@ class FoundEvent(NamedTuple):
     line: int
     event: str
     words: Words
+    peer: str = ""
+    about: str = ""
+    """The id of its message."""
 
 
-Look: TypeAlias = Callable[[Collection[Where]], Iterable[FoundEvent]]
+Look: TypeAlias = Callable[[Wanted], Iterable[FoundEvent]]
 """A function that looks these events up. If two events have one seq, it finds both."""
 
 
-def look_up(path: Path, setting: Setting, wanted: Collection[Where]) -> Iterator[FoundEvent]:
+def look_up(path: Path, setting: Setting, wanted: Wanted) -> Iterator[FoundEvent]:
     """In a file, from its beginning to its end."""
     if is_parquet(path):
         with open_rows(path) as (_, found):
@@ -65,44 +72,88 @@ def look_up(path: Path, setting: Setting, wanted: Collection[Where]) -> Iterator
             yield from found_among(lines, setting, wanted)
 
 
-def found_among(lines: Iterable[Event | BadLine], setting: Setting, wanted: Collection[Where]) -> Iterator[FoundEvent]:
+def found_among(lines: Iterable[Event | BadLine], setting: Setting, wanted: Wanted) -> Iterator[FoundEvent]:
     """The wanted events among some lines."""
     for line in lines:
         if type(line) is Event and line.message is not None:
             where = line.run or setting.run, line.broker, line.seq
-            if where in wanted:
+            if where in wanted or (where[0], line.message.id) in wanted:
                 with suppress(TraceError):  # then it is a line that could not be read
                     said = setting.judging.canonical(line.message)
-                    yield FoundEvent(where, line.line, line.event, said.words)
+                    yield FoundEvent(where, line.line, line.event, said.words, line.peer, line.message.id)
 
 
-def likely(rows: Rows, wanted: Collection[Where]) -> list[Event | BadLine]:
-    """The rows that have one of the wanted seqs."""
+def likely(rows: Rows, wanted: Wanted) -> list[Event | BadLine]:
+    """The rows that have one of the wanted seqs or ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        seqs = pa.array({seq for _, _, seq in wanted}, pa.int64())
-        chosen = pc.indices_nonzero(pc.is_in(rows.batch["seq"].cast(pa.int64()), seqs)).to_pylist()
+        seqs = pa.array({each[2] for each in wanted if len(each) == 3}, pa.int64())
+        is_likely = pc.is_in(rows.batch["seq"].cast(pa.int64()), seqs)
+        ids = {each[1] for each in wanted if len(each) == 2}
+        if ids and "id" in rows.batch.schema.names:
+            column = rows.batch["id"]
+            texts = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+            is_likely = pc.or_(is_likely, pc.is_in(texts.cast(pa.string()), pa.array(ids, pa.string())))
+        chosen = pc.indices_nonzero(is_likely).to_pylist()
     except (pa.ArrowException, *FAULTS):
         return rows.events()
     return [line for at in chosen for line in rows.part(at, at + 1).events()]
 
 
-def looked_up(rejections: list[Rejection], look_up: Look, *, are_lines_missing: bool) -> list[Rejection]:
+def looked_up(
+    rejections: list[Rejection], look_up: Look, setting: Setting, *, are_lines_missing: bool
+) -> list[Rejection]:
     """Adds to rejections what a second look at the trace shows."""
-    wanted = {
+    wanted: set[Where | tuple[str, str]] = {
         (each.run, *place)
         for each in rejections
         if each.rule == ON_LINKS or (are_lines_missing and each.line == LAST_SHOWN)
         for place in each.shown_by
     }
+    wanted |= {(each.run, each.lost[0]) for each in rejections if each.lost}
     if not wanted:
         return rejections
     known: dict[Where, list[FoundEvent]] = {}
-    for each in look_up(wanted):
-        known.setdefault(each.where, []).append(each)
-    return [_with_words(_with_line(each, known), known) for each in rejections]
+    about: dict[tuple[str, str], list[FoundEvent]] = {}
+    for found in look_up(wanted):
+        known.setdefault(found.where, []).append(found)
+        about.setdefault((found.where[0], found.about), []).append(found)
+    return [_with_way(_with_words(_with_line(each, known), known, setting), about, setting) for each in rejections]
+
+
+def _with_way(rejection: Rejection, about: Mapping[tuple[str, str], list[FoundEvent]], setting: Setting) -> Rejection:
+    """Adds to a lost delivery where its publication was last."""
+    if len(rejection.lost) < 3:
+        return rejection
+    id, _, home, *_ = rejection.lost
+    events = about.get((rejection.run, id), [])
+    line = next((e.line for e in events if e.where[1:] == (rejection.broker, rejection.seq)), 0)
+    rejection = evolve(rejection, at=line)
+    ends = setting.node.get(rejection.broker), setting.node.get(home)
+    if not setting.pairs or ends[0] is None or ends[1] is None or setting.channels:
+        return rejection
+    came = {e.where[1]: e for e in events if e.event in ("client", "receive")}
+    sent = {(e.where[1], e.peer): e for e in events if e.event == "send"}
+    dropped = {e.where[1]: e for e in events if e.event == "drop"}
+    way = [setting.name_of(node) for node in setting.overlay.path(ends[0], ends[1])]
+    last = f"broker {home} handled it (seq {came[home].where[2]}) and did not deliver it" if home in came else ""
+    for near, far in pairwise(way):
+        at = came.get(near)
+        if (near, far) not in sent:
+            where = "" if at is None else f" (seq {at.where[2]}{_at_line(at.line)})"
+            last = f"the last copy was at broker {near}, which handled it{where} and did not send it to {far}"
+            break
+        if far not in came:
+            fate = f"{far} dropped it at seq {dropped[far].where[2]}" if far in dropped else f"{far} did not receive it"
+            last = f"the last copy was sent by {near} to {far} (seq {sent[near, far].where[2]}), and {fate}"
+            break
+    return evolve(rejection, reason="; ".join(filter(None, (rejection.reason, last))))
+
+
+def _at_line(line: int) -> str:
+    return f", line {line}" if line else ""
 
 
 def _with_line(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> Rejection:
@@ -112,7 +163,7 @@ def _with_line(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) ->
     return evolve(rejection, line=max(each.line for some in those for each in some) if all(those) else WHOLE)
 
 
-def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> Rejection:
+def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]], setting: Setting) -> Rejection:
     """Words for what was sent, if anything was, and what was received."""
     if rejection.rule != ON_LINKS:
         return rejection
@@ -121,6 +172,11 @@ def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -
     if not sent:
         return rejection if seen is None else evolve(rejection, seen=seen.said)
     [(near, seq)] = sent
+    if setting.models_sends:
+        step = _words(known.get((rejection.run, near, seq), []), ("client", "receive"))
+        handling = "" if step is None else f"{step.said} ({step.details})"
+        more = rejection.seen if seen is None else rejection.seen.replace("another message", str(seen.said), 1)
+        return evolve(rejection, handling=handling, seen=more)
     wanted = _words(known.get((rejection.run, near, seq), []), SENT)
     if wanted is None or seen is None:
         return rejection
@@ -185,12 +241,15 @@ def report(
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
-    found = looked_up(foremost(rejections), look, are_lines_missing=bad.count > 0)
+    found = looked_up(foremost(rejections), look, setting, are_lines_missing=bad.count > 0)
     certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
     parts = list(parts)
-    extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1]))) + _mishaps(parts)
+    extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
+    extent.mishaps = _mishaps(parts)
+    extent.damages += [*_deviations(parts), *_unknown_withdrawals(parts)]
+    extent.notes = [*setting.odd_keys, *(_kinds_never_seen(setting, parts) if rejections else ())]
     extent.runs = len({part.run for part in parts if part.events})
     if setting.replays:
         extent.steps = sum(part.steps for part in parts)
@@ -202,7 +261,7 @@ def report(
         bad_lines=bad.count,
         bad=tuple(bad.first),
         doubtful=in_order(doubtful, shared_clock=setting.shared_clock),
-        unjudged=(*_unjudged(setting, parts, links_are_wrong), *_damages(setting, extent)),
+        unjudged=(*_unjudged(setting, parts, links_are_wrong), *extent.open_steps(), *_damages(setting, extent)),
         extent=extent,
     )
 
@@ -229,6 +288,39 @@ def _mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
     return found
 
 
+def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult]) -> Iterator[str]:
+    """Yields, in words, the kinds of events that the header declares and the trace does not have."""
+    seen = {kind for part in parts for kind in part.kinds}
+    for kind in EVERYTHING:
+        if seen and kind in setting.observes and kind not in seen:
+            hint = f"if the brokers do not write them, leave {kind} out of it"
+            yield f'the header in "observes" has {kind}, and the trace has no {kind} event: {hint}'
+
+
+def _unknown_withdrawals(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
+    """Returns by run, in words, which clients withdrew ids that their brokers did not know."""
+    found = []
+    for part in parts:
+        if part.unknown:
+            who = f"clients of broker {part.broker} withdrew an id that it does not know {_times(part.unknown)}"
+            hint = "it changes nothing (RTE-8); is the id that of the announcement?"
+            found.append((part.run, f"{who}; first {part.first_unknown}: {hint}"))
+    return found
+
+
+def _deviations(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
+    """Returns by run, in words, which brokers forwarded otherwise than the reference and lost nothing by it."""
+    found: dict[tuple[str, str], tuple[int, str]] = {}
+    for part in parts:
+        if part.deviations:
+            count, first = found.get((part.run, part.broker), (0, part.deviated))
+            found[part.run, part.broker] = count + part.deviations, first
+    return [
+        (run, f"broker {broker} deviated from the reference {_times(count)}, without harm; first at {first}")
+        for (run, broker), (count, first) in sorted(found.items())
+    ]
+
+
 def _times(count: int) -> str:
     return {1: "once", 0: "never"}.get(count, f"{count:,} times")
 
@@ -249,33 +341,22 @@ def _unjudged(setting: Setting, parts: Sequence[PartResult], links_are_wrong: bo
             return (f"what clients see: {' and '.join(lacks)} events are not observed",)
         if (why := why_nothing_is_owed(setting, parts)) is not None:
             return (f"owed deliveries: {why}",)
-        hinders = hindrance(parts, links_are_wrong)
-        return () if hinders is None else (HINDRANCES[hinders],)
+        return (HINDERED,) if links_are_wrong else ()
     lacks = [kind for kind in ("receive", "client") if kind not in setting.observes]
     if lacks:
         return (f"steps of brokers: {' and '.join(lacks)} events are not observed",)
-    return tuple(f"{kind} events are not observed" for kind in EVERYTHING[2:] if kind not in setting.observes)
+    lacks = [kind for kind in EVERYTHING[2:] if kind not in setting.observes]
+    return tuple(f"{kind} events are not observed" for kind in lacks if kind != "send" or not setting.models_sends)
 
 
-AFTER_A_FAULT = "of this run, only deliveries owed before that are judged"
+AFTER_A_FAULT = "what its own clients are owed after that is not judged"
 
-HINDRANCES: Mapping[Why, str] = {
-    Why.ALTERED: "owed deliveries: the messages received over a link are not the messages sent",
-    Why.CRASHED: "deliveries owed after a fault: a broker crashed or restarted",
-}
+HINDERED = "owed deliveries: the messages received over a link are not the messages sent"
 
 
-def hindrance(parts: Iterable[PartResult], links_are_wrong: bool) -> Why | None:
+def hindrance(*, links_are_wrong: bool) -> Why | None:
     """Returns the reason for which owed deliveries are counted but not judged; None if they are judged."""
-    if links_are_wrong:
-        return Why.ALTERED
-    return Why.CRASHED if any(part.faults for part in parts) else None
-
-
-def unharmed_until(parts: Iterable[PartResult]) -> int:
-    """Returns when the first broker that crashed or restarted began its last whole step before that: whatever had come
-    wherever it goes by then was handled as if nothing had happened. -1 where that is not known."""
-    return min((part.unharmed_until for part in parts if part.faults), default=-1)
+    return Why.ALTERED if links_are_wrong else None
 
 
 def why_nothing_is_owed(setting: Setting, parts: Sequence[PartResult]) -> str | None:

@@ -7,11 +7,11 @@ compared when all has been read, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from routeproof.checker.validate.broker.canonical import OF, differ_many
 from routeproof.checker.validate.clock import CERTAIN, Doubts
@@ -27,6 +27,9 @@ DIGEST, SEQ, PLACE, MOMENT, TOLD = range(COLUMNS)
 ALTERED = 3
 """So many messages of a link may differ from what was sent and still count as altered on their way. If there are more,
 the two ends no longer belong together."""
+
+HELD = 512
+"""Number of latest messages of a link among which a doubled one is looked for."""
 
 LATEST = (1 << 62) - 1
 """Times are clipped to this, so that a moment fits into 64 bits."""
@@ -55,6 +58,12 @@ class Comparison:
     """Number of messages that differ from the message that was sent; counting stops above `ALTERED`."""
     first_altered: int = -1
     """The seq at which the first of them was sent."""
+    beyond: int = 0
+    """Number of messages that were received after all messages that the sender's events have."""
+    first_beyond: int = -1
+    """The seq at which the first of them was received."""
+    least: int = LATEST
+    """The least time from a sending to its reception, where brokers share a clock."""
     is_wrong: bool = False
     """True if so many messages differ that sent and received messages can no longer be matched."""
 
@@ -66,6 +75,12 @@ class Comparison:
             said = "message was" if self.altered == 1 else "messages were"
             what = f"altered between {near} and {far}"
             return f"{count} {said} {what}, the first one sent at seq {self.first_altered}{ends}"
+        if self.beyond and not self.is_wrong:
+            said = "1 message" if self.beyond == 1 else f"{self.beyond:,} messages"
+            return (
+                f"{far} received {said} from {near} that the events of {near} do not have, the first at seq"
+                f" {self.first_beyond}: the recording of {near} ends earlier; what {near} did after that is not judged"
+            )
         return f"{far} received more messages from {near} than {near} sent{ends}" if self.is_wrong else ""
 
 
@@ -79,6 +94,12 @@ class Spans:
     is_control: Rows
     is_sure: Rows
 
+    def widened(self, by: int) -> Spans:
+        """Returns the spans as they may have been if clocks differ by so much."""
+        if not by:
+            return self
+        return evolve(self, begins=np.maximum(self.begins - by, 0), ends=np.minimum(self.ends + by, LATEST))
+
 
 def compare(
     run: str,
@@ -88,9 +109,16 @@ def compare(
     doubts: tuple[Doubts, Doubts] = (CERTAIN, CERTAIN),
     *,
     shared_clock: bool = False,
+    until: int = -1,
+    is_modelled: bool = False,
+    skew: int = 0,
 ) -> Iterator[Comparison | Spans]:
     """When messages left and when they were taken, block by block; in the end the comparison. `doubts`: about the times
     of both brokers.
+
+    `until`: the last time of the sender's events, on a shared clock. A message that was received later than that, and
+    that the sender's events do not have, was sent after the sender's recording ended. `is_modelled`: what was sent is
+    what the model sends, in any order within a step. `skew`: by how much the clocks of two brokers may differ.
 
     One that was not taken was on the way until the end. Where a time is not believed, the message may have been on the
     way as long as the times around it allow.
@@ -98,6 +126,9 @@ def compare(
     near, far = link
     result = Comparison()
     said, heard = _Stream(sent), _Stream(taken)
+    if is_modelled:
+        said, heard = _in_any_order(sent, taken)
+    latest = frozenset[int]()
     while True:
         count = min(said.fill(), heard.fill())
         if count == 0:
@@ -113,12 +144,24 @@ def compare(
                 seq = result.first_altered = int(ours[at, SEQ])
                 wanted = f"the next message that {near} sent, at its seq {seq}"
                 seen = "another message, or the same message altered"
-                result.rejections.append(_rejection(run, far, theirs[at], ON_LINKS, wanted, seen, ((near, seq),)))
+                result.rejections.append(
+                    _unlike_model(run, link, ours[at], theirs[at])
+                    if is_modelled
+                    else _rejection(run, far, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
+                )
         result.compared += count
+        latest = frozenset(ours[-HELD:, DIGEST].tolist())
         if shared_clock and not any(each.rule == ON_CLOCKS for each in result.rejections) and not result.altered:
-            result.rejections += _too_early(run, link, ours, theirs, doubts)
-        yield _spans(ours, theirs, doubts)
-    if not result.is_wrong and heard.fill():
+            result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
+        if shared_clock and not result.altered:
+            result.least = min(result.least, _least(ours, theirs, doubts))
+        yield _spans(ours, theirs, doubts).widened(skew)
+    if not result.is_wrong and heard.fill() and _ended(heard.first(), until - skew, latest):
+        result.first_beyond = int(heard.first()[SEQ])
+        while count := heard.fill():
+            result.beyond += count
+            heard.take(count)
+    elif not result.is_wrong and heard.fill():
         wanted = f"no message: the trace has no further send from {near} to {far}"
         if not result.altered:
             result.rejections.append(_rejection(run, far, heard.take(1)[0], ON_LINKS, wanted, "one message more"))
@@ -128,7 +171,7 @@ def compare(
         result.first_left = result.first_left if result.left else int(left[0, SEQ])
         result.left += count
         result.on_the_way.update((left[left[:, MOMENT] & 1 == 0, DIGEST] & ~OF).tolist())
-        yield _spans(left, None, doubts)
+        yield _spans(left, None, doubts).widened(skew)
     yield result
 
 
@@ -156,10 +199,10 @@ def _rejection(
 
 
 def _too_early(
-    run: str, link: tuple[str, str], ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]
+    run: str, link: tuple[str, str], ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts], allowed: int
 ) -> list[Rejection]:
     """The first message that was taken before it was sent, as times have it that nothing else contradicts."""
-    early = (theirs[:, TOLD] < ours[:, TOLD]) & (theirs[:, TOLD] >= 0)
+    early = (theirs[:, TOLD] + allowed < ours[:, TOLD]) & (theirs[:, TOLD] >= 0)
     if not early.any():
         return []
     for each, rows in zip(doubts, (ours, theirs), strict=True):
@@ -171,10 +214,18 @@ def _too_early(
     seq, time = int(sent[SEQ]), int(sent[TOLD])
     skew = int((ours[found, TOLD] - theirs[found, TOLD]).max())
     wanted = f"a time not before {time}, when {link[0]} sent this message, at its seq {seq}"
-    seen = (
-        f"time {int(taken[TOLD])}: the clocks differ by at least {skew} nanoseconds, but the header calls them shared"
-    )
+    said = f", with a skew of {allowed} at most" if allowed else ""
+    differ = f"the clocks differ by at least {skew} nanoseconds"
+    seen = f"time {int(taken[TOLD])}: {differ}, but the header calls them shared{said}"
     return [_rejection(run, link[1], taken, ON_CLOCKS, wanted, seen, ((link[0], seq),))]
+
+
+def _least(ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]) -> int:
+    """The least time from a sending to its reception, as far as times are believed."""
+    is_sure = (theirs[:, TOLD] >= 0) & (ours[:, TOLD] >= 0)
+    for each, some in zip(doubts, (ours, theirs), strict=True):
+        is_sure &= each.doubted(some[:, PLACE]) < 0
+    return int((theirs[:, TOLD] - ours[:, TOLD])[is_sure].min(initial=LATEST))
 
 
 def _spans(ours: Rows, theirs: Rows | None, doubts: tuple[Doubts, Doubts]) -> Spans:
@@ -197,6 +248,34 @@ def _spans(ours: Rows, theirs: Rows | None, doubts: tuple[Doubts, Doubts]) -> Sp
     return Spans(np.minimum(begin, end), np.maximum(begin, end), is_control, is_sure)
 
 
+def _in_any_order(sent: Iterable[bytes], taken: Iterable[bytes]) -> tuple[_Stream, _Stream]:
+    """Orders the messages that the model sends in one step, and those received in their place, by their digests."""
+    ours, theirs = (np.concatenate([np.empty((0, COLUMNS), np.int64), *map(rows, each)]) for each in (sent, taken))
+    both = min(len(ours), len(theirs))
+    steps = ours[:both, PLACE]
+    ours[:both] = ours[:both][np.lexsort((ours[:both, DIGEST] & ~OF, steps))]
+    theirs[:both] = theirs[:both][np.lexsort((theirs[:both, DIGEST] & ~OF, steps))]
+    return _Stream([ours.tobytes()]), _Stream([theirs.tobytes()])
+
+
+def _unlike_model(run: str, link: tuple[str, str], ours: Rows, theirs: Rows) -> Rejection:
+    """The rejection of a sender whose neighbour received something else than the model sends."""
+    near, far = link
+    wanted = f"what the model of {near} sends to {far} in this step"
+    seen = f"another message, received by {far} at its seq {int(theirs[SEQ])}"
+    shown = (near, int(ours[SEQ])), (far, int(theirs[SEQ]))
+    made = _rejection(run, near, ours, ON_LINKS, wanted, seen, shown[:1])
+    return evolve(made, shown_by=shown)
+
+
+def _ended(row: Rows, until: int, latest: Collection[int]) -> bool:
+    """True if the sender's recording may have ended before this message was sent: it is none of the latest messages
+    again, and no event of the sender is later.
+    """
+    told = int(row[TOLD])
+    return int(row[DIGEST]) not in latest and (until < 0 or told < 0 or told >= until)
+
+
 class _Stream:
     """Rows that come in blocks, and go out in any number."""
 
@@ -212,6 +291,10 @@ class _Stream:
                 return 0
             self._rows = rows(block)
         return len(self._rows)
+
+    def first(self) -> Rows:
+        """The next row, where there is one."""
+        return self._rows[0]
 
     def take(self, count: int) -> Rows:
         taken, self._rows = self._rows[:count], self._rows[count:]

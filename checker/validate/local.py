@@ -26,18 +26,25 @@ from routeproof.checker.validate.conclusion import (
     judge_clock,
     look_up,
     report,
-    unharmed_until,
     why_nothing_is_owed,
 )
+from routeproof.checker.validate.judging import STAGES, hindrances, run_locally, summaries
 from routeproof.checker.validate.links import Spans, compare
 from routeproof.checker.validate.metrics.meter import Measured, part_of
-from routeproof.checker.validate.names import HALF, is_whole
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import BadLines, Extent, Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.stages import STAGES, hindrances, run_locally, summaries
-from routeproof.checker.validate.store import Store
-from routeproof.checker.validate.traffic import OnTheWay, Traffic, count_link, traffic_of, width_and_latest
+from routeproof.checker.validate.store import HALF, Store, is_whole
+from routeproof.checker.validate.traffic import (
+    Ends,
+    OnTheWay,
+    Traffic,
+    count_link,
+    ends_of,
+    last_time,
+    traffic_of,
+    width_and_latest,
+)
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.reader import Rows, is_parquet, open_rows
 
@@ -159,11 +166,24 @@ class _Reading:
         width, latest = width_and_latest(found, doubts.values())
         ways, sure = OnTheWay(width), OnTheWay(width) if doubtful else None
         are_wrong = False
+        last = {each.broker: last_time(self._setting, doubts[each.broker]) for each in found}
+        of_links = Extent()
         ways.add_kept(each.kept for each in found)
         for near, far in self._links_of(run):
             sent, taken = (self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken"))
             pair = doubtful.get(near, CERTAIN), doubtful.get(far, CERTAIN)
-            for each in compare(run, (near, far), sent, taken, pair, shared_clock=self._setting.shared_clock):
+            known, modelled = last.get(near, -1), self._setting.models_sends
+            for each in compare(
+                run,
+                (near, far),
+                sent,
+                taken,
+                pair,
+                shared_clock=self._setting.shared_clock,
+                until=known,
+                is_modelled=modelled,
+                skew=self._setting.skew,
+            ):
                 if isinstance(each, Spans):
                     ways.add(each)
                     if sure is not None:
@@ -172,20 +192,23 @@ class _Reading:
                 rejections += each.rejections
                 are_wrong |= each.is_wrong
                 ways.left |= each.on_the_way
-                count_link(extent, run, (near, far), each)
+                count_link(of_links, run, (near, far), each)
+        ends, wrong = ends_of(self._setting, found, of_links, last, are_sure=sure is None)
+        rejections += wrong
+        extent.add(of_links)
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
         traffic = None
         if why_nothing_is_owed(self._setting, found) is None:
-            traffic = traffic_of(self._setting, latest, ways, sure, hindrance(found, are_wrong), unharmed_until(found))
+            traffic = traffic_of(self._setting, latest, ways, sure, hindrance(links_are_wrong=are_wrong))
         self._traffic[run], self._doubts[run] = traffic, doubtful
-        return [*rejections, *self._of_clients(run, traffic, doubtful, extent)]
+        return [*rejections, *self._of_clients(run, traffic, doubtful, extent, ends)]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:
         return sorted({(near, far) for _, _, near, far, _ in self._store.under(run, "link")})
 
     def _of_clients(
-        self, run: str, traffic: Traffic | None, doubts: Mapping[str, Doubts], extent: Extent
+        self, run: str, traffic: Traffic | None, doubts: Mapping[str, Doubts], extent: Extent, ends: Ends
     ) -> Iterator[Rejection]:
         told = partial(operations_said, self._store, run, doubts)
-        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent)
+        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent, ends)

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from attrs import field, frozen
 
-from routeproof.checker.validate.names import natural, storable
+from routeproof.checker.validate.store import natural, storable
 
 WHOLE = 0
 """Any line that could not be read may be what is missing, wherever it stands."""
@@ -28,6 +28,10 @@ LAST_SHOWN = -2
 
 def _places(raw: Iterable[Iterable[str | int]]) -> tuple[tuple[str, int], ...]:
     return cast(tuple[tuple[str, int], ...], tuple(map(tuple, raw)))
+
+
+def _texts(raw: Iterable[str]) -> tuple[str, ...]:
+    return tuple(raw)
 
 
 @frozen(order=True)
@@ -48,6 +52,14 @@ class Rejection:
     """Time of the beginning of its step; -1 if unknown."""
     shown_by: tuple[tuple[str, int], ...] = field(default=(), order=False, eq=False, converter=_places)
     """Events elsewhere that show it, by broker and seq: of a link, what was sent and what was received."""
+    at: int = field(default=0, order=False)
+    """The line of its event, or of the beginning of its step; 0 if unknown."""
+    handling: str = field(default="", order=False, converter=storable)
+    """The message that the broker was handling, in words; empty where that does not matter."""
+    reason: str = field(default="", order=False, converter=storable)
+    """Why the rule asks for it here: the filters and the neighbours involved."""
+    lost: tuple[str, ...] = field(default=(), order=False, converter=_texts)
+    """A lost delivery: the publication, the subscription and the brokers of its clients."""
 
 
 def few(names: tuple[str, ...]) -> str:

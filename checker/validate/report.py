@@ -15,8 +15,8 @@ import msgspec
 from attrs import Factory, define, field, frozen
 from msgspec import Struct
 
-from routeproof.checker.validate.names import storable
 from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.store import storable
 from routeproof.traces import BadLine
 
 
@@ -33,10 +33,11 @@ class Why(IntEnum):
     UNTIMED = 7
     DOUBTFUL = 8
     ALTERED = 9
+    UNFINISHED = 10
 
 
 WORDS: Mapping[Why, str] = {
-    Why.CRASHED: "a broker crashed or restarted in its run before it had reached its last broker",
+    Why.CRASHED: "the subscriber's broker had crashed or restarted, or its recording had ended",
     Why.UNSETTLED: "published before the subscription and the advertisement had reached every broker",
     Why.WITHDRAWN: "withdrawn before the publication had reached its last broker",
     Why.IN_FLIGHT: "a copy was still in flight when the trace ended",
@@ -46,9 +47,10 @@ WORDS: Mapping[Why, str] = {
     Why.UNTIMED: "the publication or the subscription has no credible time",
     Why.DOUBTFUL: "messages without credible times may have been in flight",
     Why.ALTERED: "the messages received over a link of its run are not the messages sent",
+    Why.UNFINISHED: "the recording of a broker ends while that broker handles the publication",
 }
 
-DAMAGED = (Why.CRASHED, Why.UNANNOUNCED, Why.UNTIMED, Why.DOUBTFUL, Why.ALTERED)
+DAMAGED = (Why.CRASHED, Why.UNANNOUNCED, Why.UNTIMED, Why.DOUBTFUL, Why.ALTERED, Why.UNFINISHED)
 """The reasons that are a fault of the trace or of a broker: a delivery may be missing there without a rejection."""
 
 First = tuple[int, str, int, str, str]
@@ -65,6 +67,9 @@ class Open(Struct):
         self.count += other.count
         self.first = min(self.first, other.first)
 
+
+SHOWN_LOST = 3
+"""Number of lost deliveries that a report names."""
 
 COUNTS = ("steps", "links", "messages", "in_flight", "deliveries", "obligations", "owed", "lost", "doubled")
 
@@ -86,10 +91,22 @@ class Extent(Struct):
     owed: int = 0
     """Obligations that were judged."""
     lost: int = 0
+    first_lost: list[tuple[int, str, int, str, str, str]] = msgspec.field(default_factory=list)
+    """The first lost deliveries: the publication's time, broker and seq, its id, the subscription, and the run."""
     doubled: int = 0
     open: dict[int, Open] = msgspec.field(default_factory=dict)
+    unfinished: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """Last steps that lack something, which may have come after the last event: the run, and words."""
+    ended: list[str] = msgspec.field(default_factory=list)
+    """Brokers whose recordings end before those of their neighbours, once for each link that shows it."""
+    least: list[tuple[str, str, int]] = msgspec.field(default_factory=list)
+    """The links of a run, each with the least time from a sending to its reception."""
     damages: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    """Faults of times, links and brokers, one by one: the run, and words."""
+    """Faults of times and links, one by one: the run, and words."""
+    notes: list[str] = msgspec.field(default_factory=list)
+    """Signs that the recorder, and not a broker, is wrong."""
+    mishaps: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """Crashes, restarts and drops: the run, and words."""
     runs: int = 1
     """How many runs there are; where there are several, remarks name theirs."""
 
@@ -102,6 +119,14 @@ class Extent(Struct):
         for why, each in other.open.items():
             self.leave(Why(why), each.count, each.first)
         self.damages += other.damages
+        self.least += other.least
+        self.note_lost(*other.first_lost)
+        self.unfinished += other.unfinished
+        self.ended = sorted({*self.ended, *other.ended})
+
+    def note_lost(self, *lost: tuple[int, str, int, str, str, str]) -> None:
+        """Keeps the first lost deliveries."""
+        self.first_lost = sorted([*self.first_lost, *lost])[:SHOWN_LOST]
 
     def leave(self, why: Why, count: int, first: First) -> None:
         """Counts obligations that are not judged."""
@@ -143,7 +168,9 @@ class Extent(Struct):
                 f"the first: from {near} to {far}, sent at seq {seq}{self._in_run(run)}"
             )
         if self.lost:
-            found.append(f"{_many(self.lost, 'delivery', 'deliveries')} lost in all")
+            those = ", ".join(f"{id} to {to}{self._in_run(run)}" for _, _, _, id, to, run in self.first_lost)
+            more = ", ..." if self.lost > len(self.first_lost) else ""
+            found.append(f"{_many(self.lost, 'delivery', 'deliveries')} lost in all: {those}{more}")
         if self.doubled:
             found.append(f"{_many(self.doubled, 'delivery', 'deliveries')} doubled in all")
         return found
@@ -159,8 +186,19 @@ class Extent(Struct):
         return f"{_many(each.count, 'obligation')} not judged: {WORDS[why]}; the first: {first}"
 
     def damaged(self) -> list[str]:
-        """Faults of times, links and brokers, one by one."""
-        return [f"run {run}: {said}" if self.runs > 1 else said for run, said in self.damages]
+        """Faults of times and links, one by one."""
+        return self._of_runs(self.damages)
+
+    def faults(self) -> list[str]:
+        """Crashes, restarts and dropped messages, as the trace has them; and signs of a wrong recorder."""
+        return [*self._of_runs(self.mishaps), *self.notes]
+
+    def open_steps(self) -> list[str]:
+        """Last steps that may be unfinished."""
+        return self._of_runs(sorted(self.unfinished))
+
+    def _of_runs(self, words: list[tuple[str, str]]) -> list[str]:
+        return [f"run {run}: {said}" if self.runs > 1 else said for run, said in words]
 
     def _in_run(self, run: str) -> str:
         return f", in run {run}" if self.runs > 1 else ""
@@ -236,6 +274,8 @@ class Report:
     """Parts that could not be judged because the trace does not observe them, or because it is damaged."""
     extent: Extent = Factory(Extent)
     """How much was judged."""
+    other_policies: tuple[str, ...] = field(default=(), eq=False)
+    """Policies that allow a run which is rejected under its own."""
     trace: str = field(default="", eq=False)
     seconds: float = field(default=0.0, eq=False)
 

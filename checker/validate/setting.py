@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, cast
 
 from attrs import evolve, field, frozen
@@ -19,16 +20,32 @@ from routeproof.traces import Header
 if TYPE_CHECKING:
     from routeproof.checker.validate.judging import Judging
 
-Level = Literal["exact", "equivalent", "observable"]
+Level = Literal["exact", "equivalent", "safe", "observable"]
 LEVELS: dict[Level, str] = {
     "exact": "the same messages, in the same order per neighbour, at every step",
     "equivalent": "per neighbour the same set at every step, additions before removals",
+    "safe": "per neighbour all that is needed and perhaps more: nothing is lost, doubled or left for ever",
     "observable": "only what clients can see: nothing owed is lost, nothing twice, nothing unmatched",
 }
 
 EVERYTHING = ("client", "receive", "send", "deliver")
 """Kinds of events that a trace is taken to observe if its header does not say."""
 
+
+KEYS = ("run", "protocol", "policy", "overlay", "dialect", "observes")
+MORE_KEYS = (
+    "clock",
+    "time_unit",
+    "settles",
+    "latency",
+    "looks",
+    "instance",
+    "property",
+    "mutant",
+    "actions",
+    "violation",
+)
+"""Keys of a header that are read, beyond those that every header may have."""
 
 LONGEST = 1 << 60
 """Nanoseconds: some 36 years."""
@@ -49,11 +66,15 @@ class Setting:
     dialect: str = "strict"
     shared_clock: bool = False
     """Do the brokers' times come from one clock?"""
+    skew: int = 0
+    """Nanoseconds by which the clocks of two brokers may differ at most, where the header says so."""
     protocol_name: str = "routing"
     protocol: object = None
     """The protocol's handler, or what one is made of, where its judging has one."""
     channels: tuple[Link, ...] = ()
     """The channels between nodes, where there are other nodes than brokers; else they are the overlay's links."""
+    odd_keys: tuple[str, ...] = ()
+    """Keys of the header that look like misspelt ones."""
     settles: int | None = None
     """Nanoseconds after which, the header promises, an announcement is known everywhere."""
     _neighbours: dict[str, dict[str, Node]] = field(init=False, eq=False, repr=False)
@@ -79,6 +100,8 @@ class Setting:
         if header.policy not in policies:
             found = f"the policy '{header.policy}'" if header.policy else "no policy"
             raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}")
+        if level == "safe" and named != "routing":
+            raise UsageError(f"the level safe is for the protocol routing; the header has {named}: use equivalent")
         names = tuple(sorted({name for edge in header.overlay for name in edge}))
         node = {name: i for i, name in enumerate(names, 1)}
         edges, channels = [(node[u], node[v]) for u, v in header.overlay], tuple[Link, ...]()
@@ -100,10 +123,12 @@ class Setting:
             observes,
             _ranks(header),
             header.dialect,
-            _clock(header) == "shared",
+            _clock(header) is not None,
+            _clock(header) or 0,
             named,
             settles=_settles(header),
             channels=channels,
+            odd_keys=tuple(_odd_keys(header)),
         )
         return made.judging.complete(made, header)
 
@@ -127,7 +152,12 @@ class Setting:
     @property
     def pairs(self) -> bool:
         """Can what was received be held against what was sent?"""
-        return {"receive", "send"} <= self.observes
+        return "receive" in self.observes and ("send" in self.observes or self.models_sends)
+
+    @property
+    def models_sends(self) -> bool:
+        """True where sends are not observed, and what neighbours receive is held against the model's sends."""
+        return self.replays and "send" not in self.observes and self.judging.is_core
 
     def neighbours(self, broker: str) -> dict[str, Node]:
         """A broker's neighbours, by name and in their order; none of one that is not in the overlay."""
@@ -157,6 +187,16 @@ def spanning_tree(edges: Iterable[tuple[Node, Node]]) -> list[tuple[Node, Node]]
     return chosen
 
 
+def _odd_keys(header: Header) -> Iterator[str]:
+    """Unknown keys that resemble known ones."""
+    sections = {each.key for definition in DEFINITIONS.values() for each in definition.sections}
+    for key in header.more:
+        if key not in (*MORE_KEYS, *DEFINITIONS, *sections) and (
+            near := get_close_matches(key.lower(), (*KEYS, *MORE_KEYS), 1, 0.75)
+        ):
+            yield f"the header has the key {shown(key)}, which is not read: is {near[0]} meant?"
+
+
 def _ranks(header: Header) -> dict[str, int]:
     """A counterexample brings its instance, and with it the order of ids."""
     instance = header.more.get("instance")
@@ -169,13 +209,17 @@ def _ranks(header: Header) -> dict[str, int]:
     return ranks
 
 
-def _clock(header: Header) -> str | None:
+def _clock(header: Header) -> int | None:
+    """The greatest skew of the shared clock; None without one."""
     clock = header.more.get("clock")
-    if clock not in (None, "shared"):
-        raise UsageError(
-            f'the header has "clock": {shown(clock)}; expected "shared", or nothing where each has its own'
-        )
-    return clock
+    if clock is None or clock == "shared":
+        return None if clock is None else 0
+    if isinstance(clock, dict) and clock.get("shared") is True and clock.keys() <= {"shared", "skew"}:
+        skew = clock.get("skew", 0)
+        if type(skew) is int and 0 <= skew <= LONGEST:
+            return skew
+    expected = '"shared", {"shared": true, "skew": NANOSECONDS}, or nothing where each has its own'
+    raise UsageError(f'the header has "clock": {shown(clock)}; expected {expected}')
 
 
 def _settles(header: Header) -> int | None:

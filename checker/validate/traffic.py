@@ -7,19 +7,22 @@ A quiet moment shorter than a slot is overlooked: then less is owed than could b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import Factory, evolve, frozen
 
 from routeproof.checker.validate.broker.canonical import OF
 from routeproof.checker.validate.broker.findings import KeptRecord, PartResult
 from routeproof.checker.validate.clients.rows import Published
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.links import LATEST, Comparison, Spans
+from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import natural
 
 SLOTS = 1 << 22
 BATCH = 1 << 14
@@ -135,6 +138,100 @@ class OnTheWay:
         busy.add(spans.begins[chosen], spans.ends[chosen])
 
 
+def last_time(setting: Setting, doubts: Doubts) -> int:
+    """Returns the last time of a broker that is believed; -1 without a shared clock."""
+    return doubts.latest if setting.shared_clock else -1
+
+
+@frozen
+class Ends:
+    """Where the knowledge of a run ends. `open_since`: by broker, from when on it is open what its clients are owed: it
+    crashed then, or its recording ended. `ended`: brokers whose recordings ended before those of their neighbours.
+    `unfinished`: publications of last steps, of which something may be missing."""
+
+    open_since: Mapping[str, int] = Factory(dict)
+    ended: frozenset[str] = frozenset()
+    unfinished: frozenset[str] = frozenset()
+
+
+NO_ENDS = Ends()
+
+
+def ends_of(
+    setting: Setting, parts: Sequence[PartResult], extent: Extent, latest: Mapping[str, int], *, are_sure: bool
+) -> tuple[Ends, list[Rejection]]:
+    """Returns where the recording of a run ends, and the rejections of last steps that are over. `extent`: what was
+    judged of the links of this run. `latest`: by broker, its last time. `are_sure`: are all times believed?
+
+    A last step of which something is missing is over if the brokers share a clock, another broker's events go on after
+    it, and nothing was left on any link.
+    """
+    ended = frozenset(extent.ended)
+    if -min((least for _, _, least in extent.least), default=0) > setting.skew:
+        extent.damages += [(part.run, said) for part in parts[:1] for said in _mended(extent.least)]
+    extent.least = []
+    is_at_rest = setting.shared_clock and setting.pairs and not extent.in_flight and not ended
+    since = {b: -1 if t < 0 else t for b, t in latest.items() if b in ended}
+    wrong: list[Rejection] = []
+    unfinished: set[str] = set()
+    before = Counter[str]()
+    rejected = {part.broker for part in parts if part.rejection is not None}
+    for part in parts:
+        events = before[part.broker]
+        before[part.broker] += part.events
+        if part.faults:
+            since[part.broker] = min(since.get(part.broker, LATEST), part.unharmed_until if are_sure else -1)
+        goes_on = is_at_rest and any(
+            t - setting.skew > latest[part.broker] >= 0 for b, t in latest.items() if b != part.broker
+        )
+        if part.last_publication and not goes_on:
+            unfinished.add(part.last_publication)
+        if (odd := part.unfinished) is None or part.broker in rejected:
+            continue
+        if goes_on:
+            wrong.append(evolve(odd, accepted=events + odd.accepted))
+            continue
+        said = f"the last step of broker {part.broker}, which may be unfinished: {odd.wanted} is missing"
+        extent.unfinished.append((part.run, f"{said} after seq {odd.seq} ({odd.rule})"))
+    return Ends(since, ended, frozenset(unfinished)), wrong
+
+
+def _mended(least: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+    """Yields, in words, the shifts of the brokers' times after which no message is received before it was sent.
+
+    `least`: of each link, the least time from a sending to its reception.
+    """
+    links = sorted(least)
+    for broker in sorted({broker for near, far, _ in links for broker in (near, far)}, key=natural):
+        if (by := _alone(broker, links)) is not None:
+            yield f"the clock of broker {broker} is wrong: {by:+} nanoseconds on all its times would mend it"
+            return
+    shift = {broker: 0 for near, far, _ in links for broker in (near, far)}
+    for _ in shift:
+        changed = False
+        for near, far, time in links:
+            if shift[near] > shift[far] + time:
+                shift[near], changed = shift[far] + time, True
+        if not changed:
+            break
+    else:
+        yield "no shift of the brokers' clocks would mend their times: some clocks run at different speeds or jump"
+        return
+    most = max(Counter(shift.values()).items(), key=lambda each: each[1])[0]
+    for broker in sorted(shift, key=natural):
+        if by := shift[broker] - most:
+            yield f"the clock of broker {broker} is wrong: {by:+} nanoseconds on all its times would mend it"
+
+
+def _alone(broker: str, links: Sequence[tuple[str, str, int]]) -> int | None:
+    """Returns the least shift of this broker's times that mends all links; None if there is none."""
+    if any(time < 0 and broker not in (near, far) for near, far, time in links):
+        return None
+    low = max((-time for _, far, time in links if far == broker), default=-LATEST)
+    high = min((time for near, _, time in links if near == broker), default=LATEST)
+    return None if low > high else min(max(low, 0), high)
+
+
 def width_and_latest(found: Sequence[PartResult], doubts: Iterable[Doubts]) -> tuple[int, int]:
     """Returns the width of a slot and the last time of a run, as far as times are believed."""
     times = [t for each in doubts for t in (each.earliest, each.latest) if t >= 0]
@@ -145,19 +242,27 @@ def width_and_latest(found: Sequence[PartResult], doubts: Iterable[Doubts]) -> t
 def count_link(extent: Extent, run: str, link: tuple[str, str], comparison: Comparison) -> None:
     """Adds what came of a link of a run to what was judged."""
     left = (run, *link, comparison.first_left) if comparison.left else None
-    extent.add(Extent(links=1, messages=comparison.compared, in_flight=comparison.left, first_in_flight=left))
+    ended = [link[0]] if comparison.beyond else []
+    least = [] if comparison.least == LATEST else [(*link, comparison.least)]
+    extent.add(
+        Extent(
+            links=1,
+            messages=comparison.compared,
+            in_flight=comparison.left,
+            first_in_flight=left,
+            ended=ended,
+            least=least,
+        )
+    )
     if said := comparison.remark(*link):
         extent.damages.append((run, said))
 
 
-def traffic_of(
-    setting: Setting, latest: int, ways: OnTheWay, sure: OnTheWay | None, hindrance: Why | None, unharmed_until: int
-) -> Traffic:
-    """`sure`: as far as times are believed; None where all are. `hindrance`: why what is owed is not judged from
-    `unharmed_until` on."""
-    left, until = frozenset(ways.left), unharmed_until if sure is None else -1
+def traffic_of(setting: Setting, latest: int, ways: OnTheWay, sure: OnTheWay | None, hindrance: Why | None) -> Traffic:
+    """`sure`: as far as times are believed; None where all are. `hindrance`: why what is owed is not judged."""
+    left = frozenset(ways.left)
     surely = None if sure is None else _traffic(setting, latest, sure, left, None)
-    return evolve(_traffic(setting, latest, ways, left, surely), hindrance=hindrance, unharmed_until=until)
+    return evolve(_traffic(setting, latest, ways, left, surely), hindrance=hindrance)
 
 
 def _traffic(setting: Setting, latest: int, ways: OnTheWay, left: frozenset[int], sure: Traffic | None) -> Traffic:
@@ -170,6 +275,7 @@ def _traffic(setting: Setting, latest: int, ways: OnTheWay, left: frozenset[int]
         left,
         sure,
         frozenset(ways.kept),
+        setting.skew,
     )
 
 
@@ -187,10 +293,10 @@ class Traffic:
     sure: Traffic | None = None
     kept: frozenset[str] = frozenset()
     """Publications that a broker held back when the trace ended, by id."""
+    skew: int = 0
+    """Nanoseconds by which clocks may differ."""
     hindrance: Why | None = None
     """Why what is owed in this run is counted only, and not judged."""
-    unharmed_until: int = -1
-    """A publication that had come wherever it goes before this is judged in spite of a hindrance."""
 
     @property
     def is_known(self) -> bool:
@@ -198,14 +304,15 @@ class Traffic:
 
     def ready_by(self, time: int) -> int:
         """After this, what was announced at `time` is known everywhere."""
-        return self._least(time, self.control)
+        return self._least(time + self.skew, self.control)
 
     def drained_by(self, time: int) -> int:
         """After this, what was published at `time` has come wherever it goes."""
-        return self._least(time, self.publications)
+        return self._least(time + self.skew, self.publications)
 
     def drained_by_many(self, times: Any) -> Any:
         """Vectorised `drained_by` for many publications."""
+        times = times + self.skew
         seen = None if self.publications is None else self.publications.over_many(times)
         if self.settles is None:
             return seen

@@ -131,7 +131,7 @@ def replay(path: str | Path) -> Replay:
 def validate(
     path: str | Path,
     *,
-    level: Literal["exact", "equivalent", "observable"] | None = None,
+    level: Literal["exact", "equivalent", "safe", "observable"] | None = None,
     protocol: str | None = None,
 ) -> Report:
     """Judges a recorded run of any broker on one core. `level` defaults to that of the command line."""

@@ -46,7 +46,7 @@ def too_good(ran: Ran, good: list[Row] | None, *, wrong: bool = False, name: str
         return
     if report["bad_lines"]:
         yield "accepted with lines that could not be read"
-    if report["unjudged"] or report["remarks"]:
+    if report["unjudged"] or report["remarks"] or report.get("faults"):
         return
     if wrong:
         yield f"accepted at level {report['level']} without a remark, and something that is owed is missing or altered"

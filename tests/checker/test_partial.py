@@ -66,7 +66,7 @@ def test_reports_of_traces_judged_so_far(here: Here, traces: list[str], monkeypa
     good, wrong, last = traces
     ran = here("validate", good, last, "--json", "r.json")
     assert (ran.code, ran.err) == (130, INTERRUPTED)
-    assert ran.out.startswith("good.jsonl: accepted at level exact\n")
+    assert ran.out.startswith("good.jsonl: accepted at level equivalent\n")
     assert ran.out.endswith("\nnot judged: last.jsonl\n")
     report = json.loads((here.directory / "r.json").read_text())
     assert [each["verdict"] for each in report["reports"]] == ["accepted"]
@@ -87,7 +87,7 @@ def test_an_error_in_one_trace_leaves_the_reports_of_the_others(
     at_the_last(monkeypatch, broken)
     ran = here("validate", *traces[::2])
     assert (ran.code, ran.err) == (2, "routeproof: last.jsonl: it is cut short\n")
-    assert ran.out.startswith("good.jsonl: accepted at level exact\n")
+    assert ran.out.startswith("good.jsonl: accepted at level equivalent\n")
 
 
 def test_the_order_of_traces_is_that_of_the_reports_and_changes_none_of_them(here: Here, traces: list[str]) -> None:

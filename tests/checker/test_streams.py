@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -38,6 +39,10 @@ def _contained(form: str, path: Path, directory: Path) -> bytes:
     return {"plain": data, "gzip": gzip.compress(data), "zstd": zstandard.compress(data)}[form]
 
 
+def _without_numbers(line: str) -> str:
+    return re.sub(r"[ (,]*line [0-9]+[)]*|[0-9.]+ s$", "", line)
+
+
 @pytest.mark.parametrize("form", ["plain", "gzip", "zstd", "parquet"])
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 def test_a_trace_from_standard_input(form: str, name: str, tmp_path: Path) -> None:
@@ -49,9 +54,9 @@ def test_a_trace_from_standard_input(form: str, name: str, tmp_path: Path) -> No
     ran = _run("validate", name, data=data, TMPDIR=str(folder))
     assert ran.returncode == 1
     head, *found = ran.stdout.decode().splitlines()
-    assert head == f"{'standard input' if name == '-' else name}: rejected at level exact"
+    assert head == f"{'standard input' if name == '-' else name}: rejected at level equivalent"
     # The numbers of lines and the seconds may differ, and nothing else does.
-    assert found[1:] == wanted.splitlines()[2:]
+    assert list(map(_without_numbers, found)) == list(map(_without_numbers, wanted.splitlines()[1:]))
     assert not list(folder.iterdir())
 
 

@@ -29,8 +29,9 @@ the deliveries they were owed. Memory stays flat however long a trace is. --engi
 the parts of a trace in parallel. docs/explanation/validation.md explains the checks and the
 report."""
 EXAMPLES = """\
-  routeproof validate run.jsonl                      the same messages in the same order
-  routeproof validate run.jsonl --level equivalent   the same set per step, additions first
+  routeproof validate run.jsonl                      the same messages per step, additions first
+  routeproof validate run.jsonl --level exact        the same messages, in the same order too
+  routeproof validate run.jsonl --level safe         perhaps more, but nothing lost
   routeproof validate run.jsonl --level observable   only what clients can see
   routeproof validate *.jsonl --json report.json
   routeproof validate logs/ --header header.json     a directory: one run, a file per broker
@@ -40,7 +41,13 @@ EXAMPLES = """\
 ENGINES = ("local", "spark")
 
 PRINTED = 20
-"""Number of rejections that are printed. The first one usually shows the cause."""
+"""Number of broken rules that are printed. The first one usually shows the cause."""
+
+NAMED = 8
+"""Number of further brokers that are named for each."""
+
+SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
+"""Rules about what clients see: consequences where another rule is broken too."""
 
 
 def parser() -> Parser:
@@ -57,8 +64,9 @@ def parser() -> Parser:
     p.add_argument("--header", metavar="FILE", type=Path, help=header)
     names = "rename the keys or columns and the values of a foreign log (docs/howto/emit-traces.md)"
     p.add_argument("--map", metavar="FILE", type=Path, help=names)
-    p.add_argument("--level", metavar="L", default="exact", help="exact (default), equivalent or observable")
+    p.add_argument("--level", metavar="L", default="equivalent", help="exact, equivalent (default), safe or observable")
     p.add_argument("--protocol", metavar="P", help="judge by protocol P instead of the protocol that the header names")
+    p.add_argument("--policy", metavar="P", help="judge by policy P instead of the policy that the header names")
     engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
     p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
     p.add_argument(
@@ -137,7 +145,7 @@ def _refuse_streams(arguments: argparse.Namespace) -> None:
 def _settings(paths: list[Path], arguments: argparse.Namespace) -> list[tuple[Path, Setting]]:
     from routeproof.checker.validate import setting_of
 
-    settings = [(path, setting_of(path, arguments.level, arguments.protocol)) for path in paths]
+    settings = [(path, setting_of(path, arguments.level, arguments.protocol, arguments.policy)) for path in paths]
     return settings if arguments.metrics is None else _measured(settings, arguments.metrics)
 
 
@@ -178,17 +186,16 @@ def render(report: Report) -> str:
     """Returns the report as text. Everything that comes from the trace is made printable."""
     colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
     head = f"{printable(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
-    lines = [head, f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s"]
-    lines.append(f"  {report.extent.judged}")
-    for number, rejection in enumerate(report.rejections[:PRINTED]):
+    lines = [head, *(f"  fault in the trace: {printable(each)}" for each in report.extent.faults())]
+    lines += _rejections(report)
+    if report.other_policies:
+        policies = " and ".join(report.other_policies)
         lines += [
+            f"  allowed under {policies}: if the brokers have that policy, name it in the header (--policy)",
             "",
-            f"  {'also' if number else 'first rejection'}: {_place(rejection)}: {_rule(rejection)}",
-            *wrapped([("    wanted", printable(rejection.wanted)), ("    seen", printable(rejection.seen))]),
-            f"    after {count(rejection.accepted, 'accepted event')} of this broker",
         ]
-    if len(report.rejections) > PRINTED:
-        lines += ["", f"  and {len(report.rejections) - PRINTED:,} more; --json has all"]
+    lines.append(f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s")
+    lines.append(f"  {report.extent.judged}")
     if report.doubtful:
         lines += ["", f"  doubtful, because a line that could not be read may explain it: {_place(report.doubtful[0])}"]
     lines += [f"  not judged: {printable(each)}" for each in report.unjudged]
@@ -201,11 +208,43 @@ def render(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _rejections(report: Report) -> list[str]:
+    """Returns the causes, each rule with one example and the other brokers at which it is broken, then the consequences
+    for clients.
+    """
+    groups: dict[tuple[str, str], list[Rejection]] = {}
+    for rejection in report.rejections:
+        groups.setdefault((rejection.run, rejection.rule), []).append(rejection)
+    lines: list[str] = []
+    for (first, *others), _ in zip(groups.values(), range(PRINTED), strict=False):
+        word = "first rejection" if first is report.rejections[0] else "also"
+        if first.rule in SEEN_BY_CLIENTS and any(r.rule not in SEEN_BY_CLIENTS for r in report.rejections):
+            word = "consequence"
+        rows = [("handling", first.handling), ("wanted", first.wanted), ("seen", first.seen), ("because", first.reason)]
+        lines += [
+            f"  {word}: {_place(first)}: {_rule(first)}",
+            *wrapped([(f"    {name}", printable(text)) for name, text in rows if text]),
+            f"    after {count(first.accepted, 'accepted event')} of this broker",
+        ]
+        if others:
+            places = ", ".join(f"{printable(each.broker)} (seq {each.seq})" for each in others[:NAMED])
+            more = ", ..." if len(others) > NAMED else ""
+            lines.append(f"    the same rule at {count(len(others), 'more broker')}: {places}{more}")
+        lines.append("")
+    if len(groups) > PRINTED:
+        lines += [f"  and {count(len(groups) - PRINTED, 'more rule')}; --json has all", ""]
+    return lines
+
+
 def _but(report: Report) -> str:
     """Returns the restriction of an acceptance, for its first line."""
-    if report.verdict == "accepted" and not report.extent.owed:
-        return "; no delivery was judged as owed to a client"
-    return ""
+    if report.verdict != "accepted":
+        return ""
+    extent = report.extent
+    found = [] if extent.owed else ["no delivery was judged as owed to a client"]
+    if extent.ended:
+        found.append(f"the recordings of {count(len(extent.ended), 'broker')} end early")
+    return "".join(f"; {each}" for each in found)
 
 
 def _line(bad: BadLine) -> str:
@@ -219,7 +258,8 @@ def _rule(rejection: Rejection) -> str:
 
 
 def _place(rejection: Rejection) -> str:
-    return f"run {printable(rejection.run)}, broker {printable(rejection.broker)}, seq {rejection.seq}"
+    line = f" (line {rejection.at:,})" if rejection.at > 0 else ""
+    return f"run {printable(rejection.run)}, broker {printable(rejection.broker)}, seq {rejection.seq}{line}"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -229,9 +269,11 @@ def as_json(report: Report) -> dict[str, Any]:
         "level": report.level,
         "events": report.events,
         "brokers": report.brokers,
+        "other_policies": list(report.other_policies),
         "rejections": [_row(r) for r in report.rejections],
         "doubtful": [_row(r) for r in report.doubtful],
         "unjudged": list(report.unjudged),
+        "faults": report.extent.faults(),
         "remarks": report.remarks,
         "judged": report.extent.as_json(),
         "bad_lines": report.bad_lines,
@@ -249,4 +291,7 @@ def _row(r: Rejection) -> dict[str, Any]:
         "wanted": r.wanted,
         "seen": r.seen,
         "accepted": r.accepted,
+        "line": r.at,
+        "handling": r.handling,
+        "reason": r.reason,
     }

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from routeproof.checker.validate.clients.rows import bucket_of
-from routeproof.checker.validate.names import packed, storable
-from routeproof.checker.validate.stages import SHARED
+from routeproof.checker.validate.judging import SHARED
+from routeproof.checker.validate.store import packed, storable
 
 PUBLICATIONS, SUBSCRIPTIONS = "publications", "subscriptions"
 """Where a block goes: the first two are followed by the number of a bucket."""

@@ -20,12 +20,7 @@ from routeproof.checker.pruning.validate.replay import SimilarityEmitter
 from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, Tally
 from routeproof.checker.pruning.validate.ways import Rows, Standing, Ways, rows_of
 from routeproof.checker.validate.broker.findings import PartResult
-from routeproof.checker.validate.metrics.meter import Measured, plain
-from routeproof.checker.validate.names import packed
-from routeproof.checker.validate.rejection import SEEN_BY_CLIENTS, Rejection
-from routeproof.checker.validate.report import Report
-from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.stages import (
+from routeproof.checker.validate.judging import (
     Block,
     Found,
     Passed,
@@ -36,6 +31,11 @@ from routeproof.checker.validate.stages import (
     Summaries,
     Summary,
 )
+from routeproof.checker.validate.metrics.meter import Measured, plain
+from routeproof.checker.validate.rejection import SEEN_BY_CLIENTS, Rejection
+from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import packed
 
 FILE = "similarity.parquet"
 

@@ -25,9 +25,9 @@ from routeproof.checker.pruning.validate.notebook import At, Made, Noted, OfPubl
 from routeproof.checker.validate.clients.announced import EVERY
 from routeproof.checker.validate.clients.rows import Operation, bucket_of
 from routeproof.checker.validate.fast.universe import Register
-from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import packed
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event, Filter, dialect
 from routeproof.model.messages import Subscription

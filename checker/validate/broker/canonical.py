@@ -110,7 +110,7 @@ def canonical_in_trace(message: TraceMessage) -> CanonicalMessage:
 def canonical_subject(kind: str, items: tuple[Item, ...]) -> tuple[tuple[str, Filter | None], ...]:
     """Canonical subject of a control message."""
     if kind in ("advertise", *ADDS):
-        return tuple((item.id, item.filter) for item in items)
+        return tuple((item.of or item.id, item.filter) for item in items)
     return tuple((item.of or item.id, None) for item in items)
 
 

@@ -9,9 +9,9 @@ from attrs import Factory, asdict, frozen
 from msgspec import Struct, field
 
 from routeproof.checker.validate.clock import ClockRecord
-from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import BadLines, Extent
+from routeproof.checker.validate.store import packed
 from routeproof.model.protocol import Kept
 from routeproof.traces import BadLine
 
@@ -73,6 +73,18 @@ class PartResult:
     """When the last step before that began; -1 if that is not known."""
     kept: KeptRecord = Factory(KeptRecord)
     """Messages that the model of the broker held back, where its protocol does so."""
+    unfinished: Rejection | None = None
+    """The rejection of the part's last step if that is over; None if nothing is missing of it."""
+    last_publication: str = ""
+    """The publication of the last step, if something may be missing of it."""
+    unknown: int = 0
+    first_unknown: str = ""
+    """Withdrawals by clients of ids that the broker did not know, and the first of them."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of the events, of those that a header may declare."""
+    deviations: int = 0
+    deviated: str = ""
+    """At the level `safe`: harmless deviations, and where the first one was."""
     metered: bytes = b""
     """Counts of `metrics.meter`, if metrics were asked for."""
 
@@ -92,6 +104,7 @@ def decode_found(data: bytes) -> PartResult:
         **{
             **raw,
             "rejection": None if raw["rejection"] is None else Rejection(**raw["rejection"]),
+            "unfinished": None if raw["unfinished"] is None else Rejection(**raw["unfinished"]),
             "bad": _bad_lines(**raw["bad"]),
             "kept": msgspec.convert(raw["kept"], KeptRecord),
             "clock": msgspec.convert(raw["clock"], ClockRecord),

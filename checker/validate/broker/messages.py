@@ -195,7 +195,8 @@ def model_message(meant: MessageMeaning, ranks: dict[str, int], sub: Known, adv:
     """
     match meant.kind:
         case "advertise":
-            a = Advertisement(ranks.get(meant.id, 0), meant.id, _filter(meant, meant.items[0]))
+            id = _original(meant.items[0])
+            a = Advertisement(ranks.get(id, 0), id, _filter(meant, meant.items[0]))
             _same(a, adv(a.id))
             return Advertise(a)
         case "unadvertise":
@@ -223,7 +224,8 @@ def publication(meant: MessageMeaning) -> Publication:
 
 
 def _subscription(meant: MessageMeaning, item: Item, ranks: dict[str, int], sub: Known) -> Subscription:
-    s = Subscription(ranks.get(item.id, 0), item.id, _filter(meant, item))
+    id = _original(item)
+    s = Subscription(ranks.get(id, 0), id, _filter(meant, item))
     _same(s, sub(s.id))
     return s
 

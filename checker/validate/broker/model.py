@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model
-from routeproof.checker.validate.broker.comparison import blame, differ
+from routeproof.checker.validate.broker.comparison import Reasons, blame, differ
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message, publication
 from routeproof.checker.validate.fast import Knowledge, Replica
 from routeproof.checker.validate.fast.replica import publish
@@ -59,6 +59,10 @@ class BrokerModel(ABC):
     def known_ids(self) -> set[str]:
         """Ids of the known subscriptions."""
 
+    def knows(self, kind: str, id: str) -> bool:
+        """True if a withdrawal of this kind names something that the broker knows."""
+        return True
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -71,6 +75,14 @@ class BrokerModel(ABC):
     @abstractmethod
     def blame(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None) -> str:
         """The rule behind a difference between the answer and what was seen in this step."""
+
+    def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
+        """Why the model sends what is missing in this step, or does not send what is there; empty if unknown."""
+        return ""
+
+    def unwanted(self, told: MessageMeaning, to: str) -> str:
+        """Why the model does not make this delivery; empty if unknown."""
+        return ""
 
     def route(self) -> Route | None:
         """Where the publication of this step goes; None where it takes `answer` to say so."""
@@ -103,10 +115,12 @@ class CoreModel(BrokerModel):
         self._wanted: Sends = ()
         self._told: MessageMeaning
         self._sender = LOCAL
+        self._gone: Subscription | None = None
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:
         if told.is_control:
             known = self.knowledge
+            self._gone = known.sub_named(told.items[0].of or told.items[0].id) if told.kind == "unsubscribe" else None
             message = model_message(told, self._ranks, known.sub_named, known.adv_named)
             self._wanted = () if message is None else self._replica.handle(known, sender, message)
         elif told.written == b"":
@@ -137,6 +151,10 @@ class CoreModel(BrokerModel):
     def known_ids(self) -> set[str]:
         return {self.knowledge.universe.subscription(slot).id for slot in self.knowledge.subs}
 
+    def knows(self, kind: str, id: str) -> bool:
+        named = self.knowledge.sub_named if kind == "unsubscribe" else self.knowledge.adv_named
+        return named(id) is not None
+
     @property
     def size(self) -> int:
         return len(self.knowledge.subs)
@@ -146,6 +164,21 @@ class CoreModel(BrokerModel):
 
     def blame(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None) -> str:
         return blame(self._told.kind, self.knowledge.tables(), self._policy, missing, extra)
+
+    def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
+        tables = self.knowledge.tables()
+        return Reasons(tables, self._policy, self._name_of, self._sender, self._gone).of(missing, extra, to)
+
+    def unwanted(self, told: MessageMeaning, to: str) -> str:
+        s = self.knowledge.sub_named(to)
+        if to.startswith("@"):
+            return ""
+        if s is None:
+            return f"{to} is not known here"
+        event = told.event if told.written != b"" else None
+        return (
+            f"{to} ({s.filter}) does not match {told.id}" if event is not None and not s.filter.matches(event) else ""
+        )
 
 
 Models = Callable[[Setting, Replica, str, Tables | None], BrokerModel]

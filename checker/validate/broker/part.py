@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import UNSET
 from msgspec import Raw as JsonText
 
+from routeproof.checker.validate.broker.canonical import digest
 from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Stretch
 from routeproof.checker.validate.broker.findings import Keeping, KeptRecord, PartResult
 from routeproof.checker.validate.broker.messages import Dictionary, MessageMeaning
@@ -29,9 +30,10 @@ from routeproof.checker.validate.fast import Knowledge, Replica
 from routeproof.checker.validate.fast.publications import Unpacked
 from routeproof.checker.validate.links import COLUMNS, LATEST
 from routeproof.checker.validate.report import BadLines
-from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
+from routeproof.model.overlay import LOCAL
 from routeproof.model.tables import Tables
 from routeproof.traces import BadLine, Event, TraceError, TraceMessage
 from routeproof.traces.messages import meanings_of
@@ -93,13 +95,15 @@ class Part:
         self._before = before
         self._judge = judge
         self._pairs = judge.setting.pairs
+        self._is_paired = self._pairs and not judge.setting.models_sends
         tables = None if start is None else judge.start_at(start)
         self._is_lost = start is not None and tables is None
         """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
         judging, setting = judge.judging, judge.setting
         self._emitter = None if judging.stages is None else judging.stages.emitter(broker, before)
         self._keeping = Keeping() if judging.keeps else None
-        watches = self._emitter is not None or self._keeping is not None
+        self._models_sends = setting.models_sends
+        watches = self._emitter is not None or self._keeping is not None or self._models_sends
         model = judging.model(setting, judge.replica, broker, tables)
         self._replay = BrokerReplay(setting, model, run, broker, start, self._accepted if watches else None)
         self._add_meaning = judging.meaning
@@ -120,6 +124,10 @@ class Part:
         """When the step that is under way began, and at which event."""
         self._snapshot_at = -1
         """The last snapshot. A part may begin there, and then nothing before it is known."""
+        self._seen: set[str] = set()
+        """Kinds of its events."""
+        self._handled = ""
+        """The publication that is handled, where steps are not replayed."""
         self._last: TraceMessage | None = None
         self._last_meant: MessageMeaning
 
@@ -129,6 +137,19 @@ class Part:
             self._emitter.emit(step, self._replay.model)
         if self._keeping is not None:
             self._keeping.take(self._replay.model.kept(), step.time)
+        if self._models_sends:
+            self._send_as_modelled(step)
+
+    def _send_as_modelled(self, step: Step) -> None:
+        """Sets aside what the model sends in this step, as if it had been observed."""
+        model, place = self._replay.model, self._before + step.before
+        for to, message in model.answer():
+            if to != LOCAL:
+                peer = self._judge.setting.name_of(to)
+                said = model.canonical(message)
+                rows = self._links.setdefault((peer, True), array("q"))
+                when = 2 * min(LATEST, step.time) + (said.kind != "publish")
+                rows.extend((digest(said), step.seq, place, when, step.time))
 
     def look(self, event: Event) -> bool:
         """The next event. True when it is time to ask for `blocks`."""
@@ -150,14 +171,16 @@ class Part:
         if meant.is_control and self._is_unheard_of(kind, meant.kind):
             replay.refuse(seq, line, kind, str(meant.said))
             return False
+        self._seen.add(kind)
         if kind == "send":
             replay.send(seq, line, peer, meant)
-            return self._pairs and self._on_link((peer, True), meant, seq, self._began_at, self._began, time)
+            return self._is_paired and self._on_link((peer, True), meant, seq, self._began_at, self._began, time)
         if kind == "deliver":
             to = message.to or f"@{peer}"
             replay.deliver(seq, line, to, meant)
             return self._clients.delivered(meant, to, Place(self.broker, seq, before, time), peer)
         self._begins(before, seq, time)
+        self._handled = "" if meant.is_control else meant.id
         if kind == "receive":
             replay.receive(seq, line, peer, meant)
             full = self._pairs and self._on_link((peer, False), meant, seq, before, time, time)
@@ -188,6 +211,7 @@ class Part:
         known = self._judge.dictionary.publications.unpacked(read)
         if not self._replay.pass_on(stretch, steps, known):
             return False
+        self._seen.update(EVERYTHING)
         self._set_aside(stretch, steps, known)
         begin = self._before + self.events
         self._count(stretch.seq[:-1], stretch.time[:-1], len(steps.begins))
@@ -208,6 +232,7 @@ class Part:
 
     def passed_many(self, seqs: Column, times: Column, begins: Column) -> None:
         """Accepts events with these seqs and times, and the places of those that begin steps."""
+        self._seen.update(EVERYTHING)
         self._replay.passed_many(len(seqs), int(seqs[-1]))
         self._began, self._began_at = int(times[begins[-1]]), self.before + int(begins[-1])
         self._count(seqs, times, len(begins))
@@ -326,7 +351,7 @@ class Part:
             self._replay.note(seq, line)
             return False
         if kind == "snapshot":
-            self._snapshot_at = before
+            self._snapshot_at, self._handled = before, ""
             self._replay.snapshot(seq, line, tables)
         else:
             if kind != "drop":
@@ -346,14 +371,17 @@ class Part:
         """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
         self._replay.clock = -1 if snapshot.time is None else snapshot.time
         self._replay.snapshot(snapshot.seq, snapshot.line, snapshot.tables)
+        self._handled = ""
 
     def finish(self) -> PartResult:
         """After the last event, or the snapshot of `end_with`."""
+        rejection = None if self._is_lost else self._replay.finish()
+        replays = self._judge.setting.replays
         return PartResult(
             self.run,
             self.broker,
             self.events,
-            None if self._is_lost else self._replay.finish(),
+            rejection,
             self.bad,
             self._earliest,
             self._latest,
@@ -365,6 +393,13 @@ class Part:
             restarts=self._restarts,
             faulted=self._faulted,
             unharmed_until=self._unharmed_until,
+            unfinished=self._replay.unfinished,
+            unknown=self._replay.signs.unknown,
+            first_unknown=self._replay.signs.first_unknown,
+            kinds=tuple(sorted(self._seen)),
+            deviations=self._replay.deviations,
+            deviated=self._replay.deviated,
+            last_publication=self._replay.last_publication if replays else self._handled,
             kept=KeptRecord() if self._keeping is None else self._keeping.result(),
         )
 

@@ -16,10 +16,12 @@ from attrs import evolve
 
 from routeproof.checker.validate.broker.canonical import ADDS, distinguished
 from routeproof.checker.validate.broker.columns import Stretch
-from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence
+from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence, matches
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Sends, Step
 from routeproof.checker.validate.broker.passing import Steps, near_of, passes
+from routeproof.checker.validate.broker.recorder import Signs
+from routeproof.checker.validate.broker.safe import SafeModel
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.fast.publications import Unpacked
 from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
@@ -35,6 +37,9 @@ Sent = tuple[Node, MessageMeaning, int, int]
 
 FEWEST = 1024
 """Number of subscriptions below which withdrawn ones are not looked for."""
+
+LONGEST = 240
+"""Characters of the description of a handled message."""
 
 LAST = (1 << 63) - 1
 """The greatest seq that there is."""
@@ -57,6 +62,13 @@ class BrokerReplay:
         self.run, self.broker = run, broker
         self.accepted = self._fed = 0 if start is None else 1
         self.rejection: Rejection | None = None
+        self.unfinished: Rejection | None = None
+        """The rejection of the last step if it is over: what is missing of it may have come after the last event."""
+        self.last_publication = ""
+        """The publication of that step."""
+        self.signs = Signs()
+        self.deviations, self.deviated, self._deviates = 0, "", 0
+        """At the level `safe`: the number of steps that differ from the model without harm; and the first."""
         self._neighbours = setting.neighbours(broker)
         self._replays = setting.replays
         self._sends_observed = "send" in setting.observes
@@ -73,7 +85,8 @@ class BrokerReplay:
         self._told: MessageMeaning | None = None
         """The message being handled, or None between steps. The following six fields belong to that step."""
         self._sender = LOCAL
-        self._begun = 0
+        self._begun = self._begun_line = 0
+        self._peer = ""
         self._before = 0
         self._time = -1
         self._sends: list[Sent] = []
@@ -95,6 +108,7 @@ class BrokerReplay:
                 self._reject_peer(seq, peer)
             elif self._told is None:
                 self._reject(seq, "TRC-5", "nothing, since no message is being handled", str(meant.said))
+                self.signs.stray(meant)
             else:
                 self._sends.append((neighbour, meant, seq, line))
 
@@ -113,18 +127,24 @@ class BrokerReplay:
         self._reject(seq, "TRC-6", wanted, f"{said} in a {event} event", ALWAYS)
 
     def receive(self, seq: int, line: int, peer: str, meant: MessageMeaning) -> None:
-        if self._next(seq, line) and self._close():
+        is_next = self._next(seq, line) and self._close()
+        self.rejection = self.signs.explained(self.rejection, "receive", seq, meant)
+        if is_next:
             sender = self._neighbours.get(peer)
             if sender is None:
                 self._reject_peer(seq, peer)
             else:
-                self._handle(seq, sender, meant)
+                self._handle(seq, sender, peer, meant)
 
     def client(self, seq: int, line: int, peer: str, meant: MessageMeaning) -> None:
-        if self._next(seq, line) and self._close():
+        if self.rejection is None and self._replays:
+            self.signs.look_at_withdrawal(self.model, seq, meant)
+        is_next = self._next(seq, line) and self._close()
+        self.rejection = self.signs.explained(self.rejection, "client", seq, meant)
+        if is_next:
             if meant.kind in ADDS:
-                self._client_of.update((item.id, peer) for item in meant.items)
-            self._handle(seq, LOCAL, meant)
+                self._client_of.update((item.of or item.id, peer) for item in meant.items)
+            self._handle(seq, LOCAL, peer, meant)
             if len(self._client_of) >= self._look_at:
                 known = self.model.known_ids()
                 self._client_of = {id: peer for id, peer in self._client_of.items() if id in known}
@@ -175,8 +195,9 @@ class BrokerReplay:
         self._between(line)
 
     def restart(self, seq: int, line: int) -> None:
-        """After a crash, or before the beginning: with empty tables."""
-        if self._next(seq, line) and self._close():
+        """After a crash, or before the beginning: with empty tables. A crash may cut a step short."""
+        if self._next(seq, line) and self._close(may_be_cut=True):
+            self.unfinished = None
             self.model.restart()
         self._between(line)
 
@@ -196,9 +217,13 @@ class BrokerReplay:
         self._between(line)
 
     def finish(self) -> Rejection | None:
-        """Judge the last step: nothing comes after it."""
+        """Judge the last step: nothing comes after it, so that it may be unfinished."""
         self._line = 0
-        self._close()
+        told = self._told
+        if told is not None and self.rejection is None:
+            self._close(may_be_cut=True)
+            if self.unfinished is not None and not told.is_control:
+                self.last_publication = told.id
         return self.rejection
 
     def _next(self, seq: int, line: int) -> bool:
@@ -224,7 +249,7 @@ class BrokerReplay:
         if self.rejection is None and self._told is None:
             self.accepted = self._fed
 
-    def _handle(self, seq: int, sender: Node, meant: MessageMeaning) -> None:
+    def _handle(self, seq: int, sender: Node, peer: str, meant: MessageMeaning) -> None:
         self._before = self.accepted
         try:
             self.model.handle(sender, meant)
@@ -232,11 +257,14 @@ class BrokerReplay:
             self._reject(seq, "TRC-6", "a message that can be handled", str(error))
             return
         self._told, self._sender, self._begun, self._time = meant, sender, seq, self.clock
+        self._begun_line, self._peer = self._line, peer
 
     # -- a step's end --------------------------------------------------------------------------------------------------
 
-    def _close(self) -> bool:
-        """Judge the step that is under way, if one is. Can the broker be replayed further?"""
+    def _close(self, *, may_be_cut: bool = False) -> bool:
+        """Judge the step that is under way, if one is. Can the broker be replayed further? `may_be_cut`: something may
+        be missing of the step because the broker or the recording ended.
+        """
         told = self._told
         if told is None:
             return self.rejection is None
@@ -246,10 +274,18 @@ class BrokerReplay:
             if found:
                 # What is there and wrong counts before what is missing, which may come yet.
                 first = min((each for each in found if each.line), key=lambda d: d.seq, default=found[0])
-                line = first.line or self._line
-                self._reject(first.seq, first.rule, first.wanted, first.seen, line, self._time)
-                return False
-        if self._on_accepted is not None:
+                wrong = self._of_step(told, first)
+                if not may_be_cut or first.line:
+                    self.rejection = self.rejection or wrong
+                    stray = next((meant for _, meant, seq, _ in self._sends if seq == first.seq), None)
+                    self.signs.stray(stray)
+                    return False
+                self.unfinished = wrong
+        if self._deviates:
+            self.deviations += 1
+            self.deviated = self.deviated or f"seq {self._begun}, handling {told.said}"
+            self._deviates = 0
+        if self._on_accepted is not None and self.unfinished is None:
             sender = "" if self._sender == LOCAL else self.setting.name_of(self._sender)
             sends = self._sends if self._sends_observed else None
             self._on_accepted(Step(told, sender, self._begun, self._before, self._time, sends))
@@ -305,10 +341,15 @@ class BrokerReplay:
     ) -> Difference | None:
         wanted = [self.model.canonical(message) for message in answer]
         seen = [(meant.said, (seq, line)) for _, meant, seq, line in sends]
-        if [said for said, _ in seen] == wanted:
+        if self.setting.level == "safe" and [said for said, _ in seen] != wanted:
+            assert isinstance(self.model, SafeModel), "other protocols have no such level"
+            found = self.model.fault(neighbour, wanted, seen)
+            self._deviates += found is None
+        elif [said for said, _ in seen] == wanted:
             is_passed_on = isinstance(self.model, CoreModel) and not told.is_control
             return self._compare_advertisements(told, neighbour) if is_passed_on else None
-        found = divergence(self.setting.level, wanted, seen)
+        else:
+            found = divergence(self.setting.level, wanted, seen)
         if found is None:
             return None
         missing, extra = found.missing, found.extra
@@ -317,7 +358,10 @@ class BrokerReplay:
         elif extra is None and missing is not None:
             extra = self.model.counterpart(missing, [said for said, _ in seen])
         found = evolve(found, missing=missing, extra=extra)
-        return self._difference(found, "COV-8" if found.is_order else self.model.blame(missing, extra), neighbour)
+        if found.is_order:
+            return self._difference(found, "COV-8", neighbour)
+        reason = self.model.reason(missing, extra, neighbour)
+        return evolve(self._difference(found, self.model.blame(missing, extra), neighbour), reason=reason)
 
     def _compare_advertisements(self, told: MessageMeaning, neighbour: Node) -> Difference | None:
         """A publication is passed on under the advertisement under which it came."""
@@ -354,7 +398,8 @@ class BrokerReplay:
             p = meant.id
             if not left[p, to]:
                 again = " again" if (p, to) in met else ""
-                return Difference(at, line, "RTE-5", "no such delivery", f"{p} delivered to {to.lstrip('@')}{again}")
+                seen = f"{p} delivered to {to.lstrip('@')}{again}"
+                return Difference(at, line, "RTE-5", "no such delivery", seen, self.model.unwanted(meant, to))
             original = told if meant.written == b"" else self.model.original(told, p)
             if meant.written != b"" and not meant.is_same(original):
                 wanted, seen = distinguished(original.said.words, meant.said.words)
@@ -364,7 +409,10 @@ class BrokerReplay:
             met.add((p, to))
         for (p, to), count in left.items():
             if count > 0:
-                return Difference(self._begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing")
+                subscriptions = (m.subscription for _, m in answer if isinstance(m, Deliver) and m.publication.id == p)
+                s = next((s for s in subscriptions if to in (s.id, f"@{self._client_of.get(s.id, '')}")), None)
+                reason = "" if s is None or told.kind != "publish" else matches(told.said, s)
+                return Difference(self._begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing", reason)
         return None
 
     def _reject_peer(self, seq: int, peer: str) -> None:
@@ -377,4 +425,17 @@ class BrokerReplay:
         """`line` and `time`: those of the event that comes next, where they are left out."""
         if self.rejection is None:
             line, time = self._line if line is None else line, self.clock if time is None else time
-            self.rejection = Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, line, time)
+            self.rejection = self._rejected(seq, rule, wanted, seen, line, time)
+
+    def _of_step(self, told: MessageMeaning, found: Difference) -> Rejection:
+        """The rejection of a step that differs from the model's."""
+        line = found.line or self._line
+        made = self._rejected(found.seq, found.rule, found.wanted, found.seen, line, self._time)
+        details = "" if told.kind in ("unsubscribe", "unadvertise") else f" ({told.said.details()})"
+        whence = f"client {self._peer}".strip() if self._sender == LOCAL else self.setting.name_of(self._sender)
+        handling = f"{told.said}{details} from {whence}"
+        return evolve(made, at=self._begun_line, handling=handling[:LONGEST], reason=found.reason)
+
+    def _rejected(self, seq: int, rule: str, wanted: str, seen: str, line: int, time: int) -> Rejection:
+        at = max(0, self._line)
+        return Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, line, time, at=at)

@@ -17,8 +17,8 @@ from msgspec import Raw
 from routeproof.checker.validate.clients.rows import Delivered, Operation, Published
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.universe import Register
-from routeproof.checker.validate.names import natural
 from routeproof.checker.validate.report import Why
+from routeproof.checker.validate.store import natural
 from routeproof.checker.validate.traffic import Traffic
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Subscription
@@ -225,6 +225,22 @@ class Announced:
         if not len(slots):
             return found
         return np.maximum.reduceat(found, firsts) if (counts > 1).any() else found
+
+    def takers(self, subscription: Subscription) -> set[tuple[str, str]]:
+        """Returns broker and client, as deliveries name it, of those that made a subscription."""
+        return {place for place in self._of[subscription].made if place[1].startswith("@")}
+
+    def homes(self, subscription: Subscription) -> list[str]:
+        """Returns the brokers at which clients made a subscription."""
+        return sorted({broker for broker, by in self._of[subscription].made if by == subscription.id})
+
+    def open_since(self, since: Mapping[str, int]) -> Any:
+        """Returns by slot from when on it is open what the subscription is owed. `since`: by broker."""
+        found = np.full(len(self.number_of_slot), NEVER)
+        for slot in range(len(found)) if since else ():
+            made = self._of[self.subscription(slot)].made
+            found[slot] = min(since.get(broker, NEVER) for broker, _ in made)
+        return found
 
     def made_by(self, tos: Any, brokers: Any, names: Sequence[str]) -> Any:
         """For each (recipient, broker) with a delivery: the first seq at which the subscription existed there.

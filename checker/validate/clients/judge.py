@@ -1,19 +1,29 @@
 """Observations of one run's clients, judged: publications with their deliveries, each against what stood in its era.
 
-They stand in a `Store`, in buckets by the id of the publication. Where there are several eras they are first divided
-among these, bucket by bucket, so that neither ever has to be in memory as a whole.
+At any one time only a small part stands of all that was ever announced. So `Eras` goes through the operations once, in
+the order of the shared clock, and stores those about one id, from its announcement to its withdrawal, with every era
+into which they reach. An era ends when as much was withdrawn in it as stood at its beginning, or a thousand: at most
+twice of what there was is stored, and one era has about twice as much as stood at one time. Where nothing is withdrawn
+there is one era. Without a shared clock there is one too, with as many first subscriptions as there is room for.
+
+Publications stand in a `Store`, in buckets by id. Where there are several eras they are first divided among these,
+bucket by bucket, so that neither ever has to be in memory as a whole. A delivery may be for a subscription that its era
+does not have: one that was withdrawn long ago, or was made later. An unwanted delivery of an era is therefore looked up
+among all operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
 
 import msgspec
+from attrs import define, evolve, field
 
-from routeproof.checker.validate.clients.eras import Eras, OperationSource
 from routeproof.checker.validate.clients.obligations import Obligations, Unwanted, by_first
 from routeproof.checker.validate.clients.rows import (
     Block,
@@ -22,15 +32,16 @@ from routeproof.checker.validate.clients.rows import (
     believed_block,
     block_of,
     divided,
+    operation_of,
     operations_of,
+    row_of,
 )
 from routeproof.checker.validate.clock import Doubts
-from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.rejection import Rejection, foremost
 from routeproof.checker.validate.report import Extent, Open, Why
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.store import Key, Store
-from routeproof.checker.validate.traffic import Traffic
+from routeproof.checker.validate.store import Key, Store, packed
+from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import dialect
 from routeproof.traces.messages import meanings_of
 
@@ -55,11 +66,12 @@ def judge_clients(
     store: Store,
     doubts: Mapping[str, Doubts],
     extent: Extent,
+    ends: Ends = NO_ENDS,
 ) -> Iterator[Rejection]:
     """`told`: all operations of the run's clients. `traffic`: None if owed deliveries cannot be judged. `doubts`: about
     the times of brokers, those that have some. What was judged is added to `extent`.
     """
-    yield from _ClientJudge(setting, run, told, traffic, store, doubts, extent).judge()
+    yield from _ClientJudge(setting, run, told, traffic, store, doubts, extent, ends).judge()
 
 
 class _ClientJudge:
@@ -72,8 +84,9 @@ class _ClientJudge:
         store: Store,
         doubts: Mapping[str, Doubts],
         extent: Extent,
+        ends: Ends,
     ) -> None:
-        self._doubts = doubts
+        self._doubts, self._ends = doubts, ends
         self._extent = extent
         self._unannounced: dict[str, Open] = {}
         self._run = run
@@ -116,7 +129,13 @@ class _ClientJudge:
 
     def _obligations(self, operations: Iterable[Operation]) -> Obligations:
         return Obligations(
-            self._run, operations, self._meanings, self._traffic, self._extent, shared_clock=self._shared_clock
+            self._run,
+            operations,
+            self._meanings,
+            self._traffic,
+            self._extent,
+            shared_clock=self._shared_clock,
+            ends=self._ends,
         )
 
     def _divide(self) -> None:
@@ -158,3 +177,154 @@ class _ClientJudge:
         for of, left in self._unannounced.items():
             why = Why.UNADVERTISED if of in made else Why.UNANNOUNCED
             self._extent.leave(why, left.count, left.first)
+
+
+# -- eras --------------------------------------------------------------------------------------------------------------
+
+LEAST = 1 << 10
+"""Withdrawals in an era, unless it is the last."""
+
+MOST_UNTIMED = 1 << 16
+"""Subscriptions in the only era, where brokers share no clock."""
+
+HELD = 1 << 10
+"""Operations that wait before they are put into blocks."""
+
+OperationSource = Callable[[], Iterable[Iterator[Operation]]]
+"""Iterates over the operations of a run, each broker's in its order; may be iterated several times."""
+
+_Key = tuple[bool, str]
+"""Key of an announcement: whether it is a subscription, and the id."""
+
+
+@define
+class _Standing:
+    """An announcement that is not withdrawn: the operations about it, and the era in which it began."""
+
+    era: int
+    operations: list[Operation] = field(factory=list)
+
+    @property
+    def is_timed(self) -> bool:
+        return all(each.at.time >= 0 for each in self.operations)
+
+    def says(self, operation: Operation) -> bool:
+        """Was it announced in the same words, by the same client, since anything of it was withdrawn?"""
+        withdrawn = max((each.moment for each in self.operations if each.withdraws), default=-2)
+        return any(each.moment > withdrawn and _is_same(each, operation) for each in self.operations)
+
+
+class Eras:
+    """Eras of one run. `timed`: do the brokers share a clock?"""
+
+    def __init__(self, run: str, told: OperationSource, store: Store, *, timed: bool) -> None:
+        self._run = run
+        self._told = told
+        self._store = store
+        self._begins = [-1]
+        """Beginning of each era."""
+        self._standing: dict[_Key, _Standing] = {}
+        self._stood = self._gone = 0
+        """How many stood when the era began, and were withdrawn since."""
+        self._moment = -1
+        self._withdrawn: dict[_Key, list[Operation]] = {}
+        """At this moment: if an announcement elsewhere has the same time, their order is unknown."""
+        self._waiting: dict[int, list[Operation]] = {}
+        self._held = 0
+        self.is_complete = True
+        """Does the only era have all there is?"""
+        if timed:
+            self._cut()
+        else:
+            self._take_some()
+        self._flush()
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def at(self, time: int) -> int:
+        """Returns the era of a moment; the first era if the moment is unknown."""
+        return max(0, bisect_right(self._begins, time) - 1)
+
+    def operations(self, era: int) -> Iterator[Operation]:
+        """All that reach into it, and others perhaps; those about one id in order."""
+        for block in self._store.blocks(self._key(era)):
+            yield from map(operation_of, msgspec.msgpack.decode(block))
+
+    def everything(self) -> Iterator[Operation]:
+        """In any order."""
+        for mine in self._told():
+            yield from mine
+
+    def _take_some(self) -> None:
+        subscriptions = (each for each in self.everything() if each.kind == "subscribe")
+        for operation in islice(subscriptions, MOST_UNTIMED):
+            self._put([operation], 0)
+        self.is_complete = next(subscriptions, None) is None
+
+    def _cut(self) -> None:
+        for operation in merge(*map(_timed, self._told()), key=lambda each: (each.moment, each.at.broker)):
+            if operation.moment > self._moment:
+                self._moment, self._withdrawn = operation.moment, {}
+                if self._gone >= max(LEAST, self._stood):
+                    self._begins.append(operation.moment)
+                    self._gone, self._stood = 0, len(self._standing)
+                    self.is_complete = False
+            self._next(operation)
+        for each in self._standing.values():
+            self._put(each.operations, each.era)
+
+    def _next(self, operation: Operation) -> None:
+        key = operation.kind in ("subscribe", "unsubscribe"), operation.id
+        is_timed = operation.at.time >= 0
+        known = self._standing.get(key)
+        if known is None:
+            if operation.withdraws and is_timed:
+                self._withdrawn.setdefault(key, []).append(operation)
+                return
+            known = self._standing[key] = _Standing(len(self._begins) - 1, [*self._withdrawn.get(key, ())])
+        if not is_timed:
+            known.era = 0  # the time is unknown
+        if operation.withdraws:
+            self._withdrawn.setdefault(key, []).append(operation)
+            known.operations.append(operation)
+            if known.is_timed:
+                self._gone += 1
+                del self._standing[key]
+                self._put(known.operations, known.era)
+        elif not known.says(operation):
+            known.operations.append(operation)
+
+    def _put(self, operations: list[Operation], since: int) -> None:
+        """With all eras from that on to the present one."""
+        for era in range(since, len(self._begins)):
+            self._waiting.setdefault(era, []).extend(operations)
+            self._held += len(operations)
+            if self._held >= HELD:
+                self._flush()
+
+    def _flush(self) -> None:
+        for era, some in self._waiting.items():
+            self._store.put(self._key(era), packed(list(map(row_of, some))))
+        self._waiting, self._held = {}, 0
+
+    def _key(self, era: int) -> tuple[str, str, str]:
+        return self._run, "era", str(era)
+
+
+def _timed(operations: Iterator[Operation]) -> Iterator[Operation]:
+    """Whatever a broker's clock says, its own order stands."""
+    latest = -1
+    for operation in operations:
+        latest = max(latest, operation.at.time)
+        yield evolve(operation, moment=latest)
+
+
+def _is_same(one: Operation, other: Operation) -> bool:
+    """Do they announce the same in the same words, by the same client?"""
+    return (one.kind, one.filter, one.client, one.at.broker) == (
+        other.kind,
+        other.filter,
+        other.client,
+        other.at.broker,
+    )

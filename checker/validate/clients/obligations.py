@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from msgspec import Raw
 
 from routeproof.checker.validate.broker.canonical import are_same, differ_many
@@ -36,10 +36,10 @@ from routeproof.checker.validate.clients.rows import (
     Published,
 )
 from routeproof.checker.validate.fast.bits import mask_of
-from routeproof.checker.validate.names import Natural, natural
 from routeproof.checker.validate.rejection import ALWAYS, LAST_SHOWN, WHOLE, Rejection
 from routeproof.checker.validate.report import Extent, First, Open, Why
-from routeproof.checker.validate.traffic import Traffic
+from routeproof.checker.validate.store import Natural, natural
+from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
 from routeproof.traces.messages import Meanings
@@ -78,12 +78,15 @@ class Obligations:
         extent: Extent,
         *,
         shared_clock: bool,
+        ends: Ends = NO_ENDS,
     ) -> None:
         self._run = run
+        self._ends = ends
         self._meanings = meanings
         self._traffic = traffic
         self._shared_clock = shared_clock
         self._announced = Announced(operations, meanings, traffic)
+        self._open_since = self._announced.open_since(ends.open_since)
         self._extent = extent
         self.unannounced: dict[str, Open] = {}
         """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
@@ -108,6 +111,8 @@ class Obligations:
         for id, found in came.items():
             those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
             yield from self._of_twice(id, those)
+            if id not in published and self._ends.ended:
+                continue  # it may have been made after its broker's recording ended
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
             elif (mine := matching[id]) is not None:
@@ -181,13 +186,11 @@ class Obligations:
         drained = traffic.drained_by_many(until)
         surely = drained if traffic.sure is None else traffic.sure.drained_by_many(until)
         whys = np.array(
-            [
-                OWED if (why := self._why_not(each, traffic, come)) is None else why
-                for each, come in zip(published, drained.tolist(), strict=True)
-            ],
+            [OWED if (why := self._why_not(each, traffic)) is None else why for each in published],
             np.int64,
         )
         found = self._announced.obligations(slots, times[about], drained[about], surely[about])
+        found[(found == OWED) & (drained[about] >= self._open_since[slots])] = Why.CRASHED
         hindered = (found != NOT_THERE) & (whys[about] != OWED)
         found[hindered] = np.where(found == OWED, whys[about], np.maximum(found, whys[about]))[hindered]
         timeless = times[about] < 0
@@ -213,20 +216,15 @@ class Obligations:
         else:
             self._extent.leave(Why.UNANNOUNCED, count, self._first(publication))
 
-    def _why_not(self, publication: Published, traffic: Traffic, come: int) -> Why | None:
-        """Returns the reason for which a publication is owed to no subscription or not judged; None if there is
-        none. `come`: when it had reached its last broker.
-        """
+    def _why_not(self, publication: Published, traffic: Traffic) -> Why | None:
+        """Returns the reason for which a publication is owed to no subscription, or not judged; None if it is."""
         if traffic.hindrance is Why.ALTERED:
             return traffic.hindrance
         if publication.at.time < 0:
             return Why.UNTIMED
         if traffic.is_on_the_way(publication):
             return Why.IN_FLIGHT
-        hindrance = self._announced.advertised(publication)
-        if hindrance is None and come >= traffic.unharmed_until:
-            return traffic.hindrance
-        return hindrance
+        return self._announced.advertised(publication)
 
     def _is_too_early(self, came: Deliveries, tos: Column, published: Mapping[str, Published]) -> Column:
         """Which came before their broker knew of the publication, or of the subscription that they are for, as far as
@@ -254,18 +252,18 @@ class Obligations:
         return odd | np.array(strange, np.bool_)
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
-        met: set[str] = set()
+        met: set[tuple[str, str]] = set()
         for each in those:
-            if each.to in met:
+            if _taker(each) in met:
                 self._extent.doubled += 1
                 yield self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
-            met.add(each.to)
+            met.add(_taker(each))
 
     def _of_deliveries(
         self, publication: Published, those: list[Delivered], matching: int
     ) -> Iterator[Rejection | Unwanted]:
         """Judges each delivery that is the first to its recipient."""
-        id, met = publication.id, set[str]()
+        id, met = publication.id, set[tuple[str, str]]()
         for each in those:
             seen = f"{id} delivered to {_whom(each)}"
             if each.content and publication.event != b"" and not are_same(each.content, publication.digest):
@@ -273,11 +271,11 @@ class Obligations:
                 yield self._rejection(each.at, "TRC-9", wanted, f"{id} with another content", ALWAYS)
             if publication.at.broker == each.broker and publication.at.seq > each.seq:
                 yield self._rejection(each.at, "TRC-9", "a publication that was made before", seen, ALWAYS)
-            elif each.to not in met and not self._announced.wants(each, matching):
+            elif _taker(each) not in met and not self._announced.wants(each, matching):
                 wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
                 wrong = self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
                 yield Unwanted(publication, each, wrong)
-            met.add(each.to)
+            met.add(_taker(each))
 
     def _of_owed(
         self, publication: Published, those: list[Delivered], matching: Iterable[Subscription]
@@ -285,10 +283,13 @@ class Obligations:
         """Lost deliveries of a publication. `matching`: the subscriptions to which it is owed. A publication outside
         its advertisement is owed to none.
         """
-        met, extent = {each.to for each in those}, self._extent
+        met, extent = {_taker(each) for each in those}, self._extent
         for wanted in matching:
-            clients = {f"@{client}" for p in self._announced.periods(wanted) for client in p.clients}
-            if wanted.id in met or not met.isdisjoint(clients):
+            if ("", wanted.id) in met or not met.isdisjoint(self._announced.takers(wanted)):
+                continue
+            if publication.id in self._ends.unfinished:
+                extent.owed -= 1
+                extent.leave(Why.UNFINISHED, 1, self._first(publication))
                 continue
             event = self._event(publication)
             if event is not None and self._announced.is_outside(publication, event):
@@ -297,9 +298,12 @@ class Obligations:
                 continue
             extent.lost += 1
             owed = f"{publication.id} delivered to {wanted.id}"
-            yield self._rejection(
-                publication.at, "TRC-7", owed, "no delivery, and no copy in flight when the trace ended"
-            )
+            seen = "no delivery, and no copy in flight when the trace ended"
+            lost = publication.id, wanted.id, *self._announced.homes(wanted)
+            at = publication.at
+            extent.note_lost((at.time, at.broker, at.seq, publication.id, wanted.id, self._run))
+            matching_event = f"{publication.id} matches {wanted.id} ({wanted.filter})"
+            yield evolve(self._rejection(at, "TRC-7", owed, seen), lost=lost, reason=matching_event)
 
     def _event(self, publication: Published) -> Event | None:
         if isinstance(publication.event, int):
@@ -326,6 +330,11 @@ def _counted(numbers: Column) -> list[tuple[int, int]]:
     """Each different number, and how often it is there."""
     different, counts = np.unique(numbers, return_counts=True)
     return list(zip(different.tolist(), counts.tolist(), strict=True))
+
+
+def _taker(came: Delivered) -> tuple[str, str]:
+    """Whom a delivery is for: a subscription, or a client at its broker."""
+    return (came.broker if came.to.startswith("@") else ""), came.to
 
 
 def _whom(came: Delivered) -> str:

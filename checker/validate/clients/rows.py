@@ -19,7 +19,7 @@ from attrs import Factory, define, evolve, frozen
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.links import LATEST
-from routeproof.checker.validate.names import packed
+from routeproof.checker.validate.store import packed
 
 BUCKETS = 64
 HELD = 1 << 13

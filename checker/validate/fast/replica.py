@@ -74,11 +74,11 @@ def _since(universe: Universe, policy: str, sent: int, settled: int, candidates:
     new = candidates & ~settled
     fresh = new | _released(universe, gone, candidates & ~sent) if gone else new
     if kept and fresh:
-        fresh &= ~_covered_by(universe, kept, fresh)
+        fresh &= ~covered_by(universe, kept, fresh)
     added = _unquenched(universe, fresh, 0)
     removed = gone
     if policy != "lazy" and kept and added & new:
-        removed |= _covered_by(universe, added & new, kept)
+        removed |= covered_by(universe, added & new, kept)
     return added, removed
 
 
@@ -96,7 +96,7 @@ def _wanted(universe: Universe, policy: str, sent: int, candidates: int) -> int:
     if policy != "lazy":
         return _unquenched(universe, candidates, sent)
     kept = sent & candidates
-    return kept | _unquenched(universe, candidates & ~_covered_by(universe, kept, candidates), 0)
+    return kept | _unquenched(universe, candidates & ~covered_by(universe, kept, candidates), 0)
 
 
 def _released(universe: Universe, gone: int, waiting: int) -> int:
@@ -112,7 +112,7 @@ def _released(universe: Universe, gone: int, waiting: int) -> int:
     return found
 
 
-def _covered_by(universe: Universe, some: int, these: int) -> int:
+def covered_by(universe: Universe, some: int, these: int) -> int:
     """Returns the members of these that any of those covers; compares from the smaller side."""
     found = 0
     if these.bit_count() <= some.bit_count():

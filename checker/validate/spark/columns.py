@@ -20,8 +20,8 @@ from attrs import frozen
 from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.clients.foreseen import Announced
 from routeproof.checker.validate.fast.publications import SharedEntries, Written
-from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import packed
 from routeproof.traces import TraceError
 
 Batch: TypeAlias = Any

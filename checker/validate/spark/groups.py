@@ -24,9 +24,9 @@ from msgspec import Struct
 from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.clients.foreseen import MOST, publications, subscriptions
 from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
-from routeproof.checker.validate.names import packed
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, in_rows, opened, rows_of
+from routeproof.checker.validate.store import packed
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_file import FAULTS, ParquetFile, viewed
 from routeproof.traces.reader import Rows, read_rows

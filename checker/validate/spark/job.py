@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -23,26 +23,25 @@ from routeproof.checker.validate.clients.rows import OPERATIONS
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.conclusion import (
     FoundEvent,
-    Where,
+    Wanted,
     doubts_about,
     first_of_broker,
     hindrance,
     judge_clock,
     report,
-    unharmed_until,
     why_nothing_is_owed,
 )
 from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.judging import hindrances
 from routeproof.checker.validate.metrics.meter import Measured
-from routeproof.checker.validate.names import key_of
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import BadLines, Extent, Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import columns, groups, joins, lines, parts
 from routeproof.checker.validate.spark.columns import TOLD, Foreseen, find_out
 from routeproof.checker.validate.spark.joins import run_stages
-from routeproof.checker.validate.stages import hindrances
-from routeproof.checker.validate.traffic import width_and_latest
+from routeproof.checker.validate.store import key_of
+from routeproof.checker.validate.traffic import Ends, ends_of, last_time, width_and_latest
 from routeproof.traces.reader import is_parquet
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ class _Job:
             self._setting, made, found_by_stages, {each for each in why.values() if each is not None}
         )
 
-    def _look(self, wanted: Collection[Where]) -> Iterator[FoundEvent]:
+    def _look(self, wanted: Wanted) -> Iterator[FoundEvent]:
         """A second look, by all workers."""
         told = self._spark.sparkContext.broadcast(frozenset(wanted))
         if self._blocks is None:
@@ -227,12 +226,15 @@ class _Job:
 
     def _placed(self, found: PartResult) -> PartResult:
         """With the numbers that lines have in the file."""
-        at = found.rejection
         return evolve(
             found,
-            rejection=None if at is None else evolve(at, line=self._line(at.line)),
+            rejection=self._numbered(found.rejection),
+            unfinished=self._numbered(found.unfinished),
             bad=found.bad.renumbered(self._line),
         )
+
+    def _numbered(self, found: Rejection | None) -> Rejection | None:
+        return None if found is None else evolve(found, line=self._line(found.line), at=self._line(found.at))
 
     def _between_brokers(
         self, results: DataFrame, brokers: Sequence[Sequence[PartResult]], extent: Extent
@@ -250,15 +252,22 @@ class _Job:
         clocks = {run: self._clocks(those, doubts[run]) for run, those in runs.items()}
         spans: dict[tuple[bytes, int], list[bytes]] = {}
         are_wrong: set[bytes] = set()
+        of_links = {run: Extent() for run in runs}
         for row in self._links(results, clocks) if self._setting.pairs else ():
             if row["kind"] == columns.REJECTION:
                 rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
             elif row["kind"] == columns.EXTENT:
-                extent.add(decode_extent(bytes(row["data"])))
+                of_links[bytes(row["run"])].add(decode_extent(bytes(row["data"])))
             elif row["kind"] == columns.WRONG:
                 are_wrong.add(bytes(row["run"]))
             else:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
+        ends: dict[bytes, Ends] = {}
+        for run, those in runs.items():
+            clock = clocks[run]
+            ends[run], over = ends_of(self._setting, those, of_links[run], clock.last, are_sure=not clock.doubts)
+            rejections += over
+            extent.add(of_links[run])
         self._contexts = {
             run: joins.Context(
                 operations=tuple(
@@ -266,8 +275,8 @@ class _Job:
                     for _, mine in sorted(self._operations.get(run, {}).items())
                 ),
                 owes=why_nothing_is_owed(self._setting, those) is None,
-                hindrance=hindrance(those, run in are_wrong),
-                unharmed_until=unharmed_until(those),
+                hindrance=hindrance(links_are_wrong=run in are_wrong),
+                ends=ends[run],
                 clocks=clocks[run],
                 control=tuple(spans.get((run, columns.CONTROL), ())),
                 publications=tuple(spans.get((run, columns.PUBLICATIONS), ())),
@@ -286,7 +295,10 @@ class _Job:
         """Knowledge of a run's clock."""
         width, latest = width_and_latest(found, doubts.values())
         doubtful = {broker: each for broker, each in doubts.items() if each}
-        return joins.Clocks(width, latest, doubtful, self._setting.shared_clock)
+        last = {broker: last_time(self._setting, each) for broker, each in doubts.items()}
+        return joins.Clocks(
+            width, latest, doubtful, self._setting.shared_clock, last, self._setting.skew, self._setting.models_sends
+        )
 
     def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
         joined = (

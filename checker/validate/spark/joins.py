@@ -24,6 +24,7 @@ from routeproof.checker.validate.broker.findings import (
 from routeproof.checker.validate.clients.judge import CLIENTS, judge_clients
 from routeproof.checker.validate.clients.rows import OPERATIONS, Operation, believed, block_of, operations_of
 from routeproof.checker.validate.clock import CERTAIN, Doubts
+from routeproof.checker.validate.judging import SHARED, Block, Passed, Reduce, RunContext, Stages, reduced
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics.files import WindowsOf, tells_delays, write
 from routeproof.checker.validate.metrics.meter import Measured, plain
@@ -36,7 +37,6 @@ from routeproof.checker.validate.metrics.series import (
     gathered,
     windows_of,
 )
-from routeproof.checker.validate.names import name_of
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import Setting
@@ -60,9 +60,8 @@ from routeproof.checker.validate.spark.columns import (
     rows_of,
     unsqueezed,
 )
-from routeproof.checker.validate.stages import SHARED, Block, Passed, Reduce, RunContext, Stages, reduced
-from routeproof.checker.validate.store import Store
-from routeproof.checker.validate.traffic import OnTheWay, Traffic, count_link, traffic_of, union
+from routeproof.checker.validate.store import Store, name_of
+from routeproof.checker.validate.traffic import Ends, OnTheWay, Traffic, count_link, traffic_of, union
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -82,6 +81,11 @@ class Clocks:
     latest: int
     doubts: dict[str, Doubts]
     shared: bool
+    last: Mapping[str, int]
+    """The last time of each broker."""
+    skew: int = 0
+    is_modelled: bool = False
+    """True if what was sent is what the model sends."""
 
 
 def join_links(clocks: dict[bytes, Clocks], found: Iterator[Batch]) -> Iterator[Batch]:
@@ -102,7 +106,18 @@ def _of_links(clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> It
                 store.put((row["end"],), row["data"])
             sent, taken = store.blocks(("sent",)), store.blocks(("taken",))
             pair = clock.doubts.get(link[0], CERTAIN), clock.doubts.get(link[1], CERTAIN)
-            for each in compare(name_of(run), link, sent, taken, pair, shared_clock=clock.shared):
+            until = clock.last.get(link[0], -1)
+            for each in compare(
+                name_of(run),
+                link,
+                sent,
+                taken,
+                pair,
+                shared_clock=clock.shared,
+                until=until,
+                is_modelled=clock.is_modelled,
+                skew=clock.skew,
+            ):
                 if isinstance(each, Comparison):
                     yield from _compared(run, link, each)
                     continue
@@ -138,15 +153,14 @@ class Context:
     """Premises of one run's obligations: what each broker's clients announced, as compressed blocks, and what was on
     the way when, as bytes.
 
-    `owes`: does the trace tell what is owed? `hindrance`: why it is counted only; None where it is judged.
-    `unharmed_until`: what had come by then is judged in any case. Spans and
+    `owes`: does the trace tell what is owed? `hindrance`: why it is counted only; None where it is judged. Spans and
     digests are as `join_links` gave them.
     """
 
     operations: tuple[tuple[bytes, ...], ...]
     owes: bool
     hindrance: Why | None
-    unharmed_until: int
+    ends: Ends
     clocks: Clocks
     control: tuple[bytes, ...] = ()
     publications: tuple[bytes, ...] = ()
@@ -174,7 +188,7 @@ class Context:
             sure = OnTheWay(width)
             both = self.sure_control, self.sure_publications
             sure.control, sure.publications = (union(width, map(_spans, each)) for each in both)
-        return traffic_of(setting, self.clocks.latest, ways, sure, self.hindrance, self.unharmed_until)
+        return traffic_of(setting, self.clocks.latest, ways, sure, self.hindrance)
 
 
 def _spans(block: bytes) -> tuple[Any, Any]:
@@ -195,7 +209,7 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
                 store.put((name, CLIENTS, row["end"]), row["data"])
             extent = Extent()
             traffic, doubts = context.traffic(setting), context.clocks.doubts
-            for rejection in judge_clients(setting, name, context.said, traffic, store, doubts, extent):
+            for rejection in judge_clients(setting, name, context.said, traffic, store, doubts, extent, context.ends):
                 yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(rejection)
             yield EXTENT, run, b"", b"", "", 0, 0, encode_extent(extent)
 

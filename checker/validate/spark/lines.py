@@ -21,7 +21,6 @@ from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.clients.foreseen import MOST
 from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.fast.publications import Written
-from routeproof.checker.validate.names import HALF, is_whole, key_of, packed
 from routeproof.checker.validate.report import BadLines
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.columns import (
@@ -37,6 +36,7 @@ from routeproof.checker.validate.spark.columns import (
     rows_of,
     squeezed,
 )
+from routeproof.checker.validate.store import HALF, is_whole, key_of, packed
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.containers import Broken, blocks, codec_of

@@ -21,7 +21,6 @@ from routeproof.checker.validate.broker.findings import encode_bad, encode_found
 from routeproof.checker.validate.broker.part import Judge, Part
 from routeproof.checker.validate.conclusion import FoundEvent, found_among, likely
 from routeproof.checker.validate.metrics.meter import part_of
-from routeproof.checker.validate.names import key_of, name_of, packed
 from routeproof.checker.validate.report import BadLines
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import groups
@@ -39,6 +38,7 @@ from routeproof.checker.validate.spark.columns import (
     unsqueezed,
 )
 from routeproof.checker.validate.spark.groups import BEGINS, CLOSES, Unit
+from routeproof.checker.validate.store import key_of, name_of, packed
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.lines import read_block
@@ -234,9 +234,11 @@ def in_blocks(setting: Setting, told: Any, found: Iterator[Batch]) -> Iterator[B
 
 
 def _met_in_blocks(setting: Setting, wanted: frozenset[Any], blocks: Iterator[dict[str, Any]]) -> Iterator[FoundEvent]:
-    whose, how = {(run, broker) for run, broker, _ in wanted}, dialect(setting.dialect)
+    whose, how = {each[:2] for each in wanted if len(each) == 3}, dialect(setting.dialect)
+    runs = {each[0] for each in wanted if len(each) == 2}
     for block in blocks:
-        if (name_of(block["run"]), name_of(block["broker"])) in whose:
+        run = name_of(block["run"])
+        if run in runs or (run, name_of(block["broker"])) in whose:
             yield from found_among(numbered(block, how), setting, wanted)
 
 

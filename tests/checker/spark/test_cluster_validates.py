@@ -34,7 +34,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_verdict_is_the_same_when_a_worker_dies(
     trace: Path, cluster: Cluster, worker_python: Path, left: Left, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = validate(trace)
+    expected = validate(trace, "exact")
     assert expected.verdict == "rejected"
     monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
     killed: list[float] = []

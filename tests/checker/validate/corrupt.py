@@ -230,13 +230,13 @@ def a_seq_that_falls(rows: list[Row]) -> Place | None:
 
 
 def crash_unnoticed(rows: list[Row]) -> Place | None:
-    """Its answer comes after it: nobody is handling anything then."""
+    """Its answer comes after it: nobody is handling anything then. What is missing before it, the crash explains."""
     at = first(rows, "receive", "subscribe")
     while at is not None:
         row, answer = rows[at], rest_of_step(rows, at)
         if answer and rows[answer[0]]["event"] == "send":
-            begins = place(row, rule_of(rows, at, rows[answer[0]]))
             shift(rows, row["broker"], at + 1)
+            begins = place(rows[answer[0]], "TRC-5")
             rows.insert(at + 1, {"broker": row["broker"], "seq": row["seq"] + 1, "event": "crash", "time": row["time"]})
             return begins
         at = first(rows, "receive", "subscribe", at)

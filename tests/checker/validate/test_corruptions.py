@@ -49,7 +49,7 @@ def test_a_broken_broker_is_rejected(mutant: str, tmp_path: Path) -> None:
 def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
     """In runs of chance, under every policy, at both levels: it is the first rejection, at the event where it must
     show, for the rule that it breaks."""
-    corruption, found = CORRUPTIONS[name], 0
+    corruption, found, told = CORRUPTIONS[name], 0, 0
     for instance, policy in product(("star4", "line4", "quotes3"), POLICIES):
         for seed in range(2):
             rows = rows_of(instance, policy, seed)
@@ -59,8 +59,13 @@ def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
                 continue
             found += 1
             for level in LEVELS:
-                corruption.assert_shown(judged(rows, tmp_path, level).rejections, run, where, level)
+                report = judged(rows, tmp_path, level)
+                if any(f"last step of broker {where.broker}," in line for line in report.extent.open_steps()):
+                    told += 1  # the recording may end there
+                else:
+                    corruption.assert_shown(report.rejections, run, where, level)
     assert found >= 6
+    assert told < found
 
 
 def test_there_are_enough_ways_to_spoil_a_trace() -> None:
@@ -83,7 +88,7 @@ def test_a_truncated_file_is_unknown_at_best(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     text = "".join(json.dumps(row) + "\n" for row in rows_of("line4", "active"))
     path.write_text(text[: len(text) * 2 // 3])
-    report = validate(path)
+    report = validate(path, "exact")
     assert report.bad_lines == 1
     assert report.verdict == "unknown"
     assert not report.rejections
@@ -99,8 +104,7 @@ def test_what_is_not_observed_is_said(tmp_path: Path) -> None:
     rows = rows_of("star4", "active")
     rows[0]["observes"] = ["client", "receive", "deliver"]
     report = judged([row for row in rows if row.get("event") != "send"], tmp_path)
-    assert report.verdict == "unknown"
-    assert report.unjudged == ("send events are not observed",)
+    assert (report.verdict, report.unjudged) == ("accepted", ()), "what neighbours received is held against the model"
     rows[0]["observes"] = ["receive", "send", "deliver"]
     blind = judged([row for row in rows if row.get("event") != "client"], tmp_path)
     assert blind.verdict == "unknown"
@@ -144,7 +148,7 @@ def test_a_link_says_what_was_sent_and_what_was_received(tmp_path: Path) -> None
             if form == "parquet":
                 to_parquet(path, tmp_path / "trace.parquet")
                 path = tmp_path / "trace.parquet"
-            [found] = [r for r in validate(path).rejections if r.rule == "TRC-3"]
+            [found] = [r for r in validate(path, "exact").rejections if r.rule == "TRC-3"]
             assert found.wanted.startswith(wanted), found
             assert found.seen.startswith(seen), found
             assert len(found.wanted) + len(found.seen) < 500

@@ -10,8 +10,8 @@ import pytest
 
 from routeproof.checker.experiments.bench import validation as recorded
 from routeproof.checker.validate import Report
-from routeproof.checker.validate.clients import eras, judge
-from routeproof.checker.validate.clients.eras import Eras
+from routeproof.checker.validate.clients import judge
+from routeproof.checker.validate.clients.judge import Eras
 from routeproof.checker.validate.clients.rows import Operation, Place
 from routeproof.checker.validate.store import Store
 from tests.checker.validate.walks import Row, judged
@@ -75,7 +75,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many eras there were each time, and whether they were all."""
     made: list[int] = []
 
-    def noted(run: str, told: eras.OperationSource, store: Store, *, timed: bool) -> Eras:
+    def noted(run: str, told: judge.OperationSource, store: Store, *, timed: bool) -> Eras:
         found = Eras(run, told, store, timed=timed)
         made.append(len(found) if timed else 2 - found.is_complete)
         return found
@@ -97,8 +97,8 @@ def test_the_report_does_not_hang_on_the_cut(
         changed = told(spoilt(rows, seed))
         reports: list[Report] = []
         for least, at_a_time in ((UNCUT, UNCUT), (1, 3), (10, 1), (40, 1 << 12)):
-            monkeypatch.setattr(eras, "LEAST", least)
-            monkeypatch.setattr(eras, "MOST_UNTIMED", least)
+            monkeypatch.setattr(judge, "LEAST", least)
+            monkeypatch.setattr(judge, "MOST_UNTIMED", least)
             monkeypatch.setattr(judge, "LOOKED_UP", at_a_time)
             reports.append(judged(changed, tmp_path, "observable"))
         assert all(report == reports[0] for report in reports)
@@ -195,7 +195,7 @@ def test_what_is_said_of_an_id_may_be_in_several_eras(
     said: list[str], rules: list[str], counted: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for least in (UNCUT, 1):
-        monkeypatch.setattr(eras, "LEAST", least)
+        monkeypatch.setattr(judge, "LEAST", least)
         report = judged(black_box(said), tmp_path, "observable")
         assert report.bad == ()
         assert [each.rule for each in report.rejections] == rules, least
@@ -209,7 +209,7 @@ def operation(kind: str, id: str, time: int, broker: str = "b", seq: int = 0) ->
 
 
 def cut(told: list[list[Operation]], least: int, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    monkeypatch.setattr(eras, "LEAST", least)
+    monkeypatch.setattr(judge, "LEAST", least)
 
     def said() -> list[Iterator[Operation]]:
         return list(map(iter, told))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from routeproof.checker.validate import Rejection
-from routeproof.checker.validate.names import natural
 from routeproof.checker.validate.rejection import in_order
+from routeproof.checker.validate.store import natural
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import judged, rows_of
 
@@ -61,5 +61,8 @@ def test_without_a_clock_the_headline_is_the_cause(tmp_path: Path) -> None:
                 where = CORRUPTIONS[name].spoil(rows)
                 assert where is not None
                 del rows[0]["clock"]
-                first = judged(rows, tmp_path).rejections[0]
+                report = judged(rows, tmp_path)
+                if report.extent.open_steps() and not report.rejections:
+                    continue  # nothing says that the recording goes on
+                first = report.rejections[0]
                 assert (first.broker, first.seq, first.rule) == where.at("exact")

@@ -69,7 +69,7 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Pl
     places["bare"] = change("b2", "send", "unsubscribe", sooner)(mine)
     rows += as_run(mine, "bare")
     path = write(rows, tmp_path_factory.mktemp("spoilt") / "all.jsonl")
-    return path, places, validate(path)
+    return path, places, validate(path, "exact")
 
 
 def test_corruptions(
@@ -112,7 +112,7 @@ def test_similarity_where_nothing_else_is_wrong(
     rows = [good[0], *(row for name, mine in runs.items() for row in as_run(mine, name))]
     path = write(rows, tmp_path / "trace.jsonl")
     report = judge(spark, path, setting_of(path, "exact"), ranges=30_000)
-    assert report == validate(path)
+    assert report == validate(path, "exact")
     first, third = (good[at(good, "b1", "receive", "publish", nth=n)]["seq"] for n in (0, 3))
     assert [(r.run, r.broker, r.seq, r.rule) for r in report.rejections] == [
         ("count", "b1", third, "CRD-1"),

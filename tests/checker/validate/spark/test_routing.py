@@ -116,7 +116,7 @@ def test_a_truncated_file_and_events_of_other_runs(tmp_path: Path, spark: "Spark
     cut.write_text(text[: len(text) * 2 // 3])
     report = judge(spark, cut, setting_of(cut, "exact"))
     assert (report.verdict, report.bad_lines, report.rejections) == ("unknown", 1, ())
-    assert report == validate(cut)
+    assert report == validate(cut, "exact")
     rows = rows_of("star4", "active", seed=1)
     for row in rows[len(rows) // 2 :]:
         row["run"] = "other"
@@ -124,7 +124,7 @@ def test_a_truncated_file_and_events_of_other_runs(tmp_path: Path, spark: "Spark
     report = judge(spark, mixed, setting_of(mixed, "exact"))
     assert {r.run for r in report.rejections} == {"other"}
     assert "TRC-3" in {r.rule for r in report.rejections}
-    assert report == validate(mixed)
+    assert report == validate(mixed, "exact")
 
 
 # -- however it is divided ---------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_lines_in_ranges_and_parts(
 ) -> None:
     monkeypatch.setattr(groups, "PART_EVENTS", part)
     path = spoil(run, tmp_path / "spoilt.jsonl", 40)
-    expected = validate(path)
+    expected = validate(path, "exact")
     assert expected.verdict == "rejected"
     assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
 
@@ -188,7 +188,7 @@ def test_row_groups(
     for number in (1, 400):
         path = tmp_path / f"{number}.parquet"
         to_parquet(spoil(run, tmp_path / "spoilt.jsonl", number), path, cut_at_snapshots=cut)
-        expected = validate(path)
+        expected = validate(path, "exact")
         assert expected.verdict == "rejected"
         assert judge(spark, path, setting_of(path, "exact")) == expected
 
@@ -202,8 +202,8 @@ def test_row_groups_that_others_wrote(run: Path, tmp_path: Path, spark: "SparkSe
     table = pq.read_table(ours).sort_by("line")
     path = tmp_path / "theirs.parquet"
     pq.write_table(table, path, row_group_size=700)
-    assert validate(path).verdict == "accepted"
-    assert judge(spark, path, setting_of(path, "exact")) == validate(path)
+    assert validate(path, "exact").verdict == "accepted"
+    assert judge(spark, path, setting_of(path, "exact")) == validate(path, "exact")
 
 
 # -- what cannot be read -----------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSe
     lines[-1] = lines[-1][:-20]
     path = tmp_path / "bad.jsonl"
     path.write_bytes(b"".join(lines))
-    expected = validate(path)
+    expected = validate(path, "exact")
     assert (expected.verdict, expected.bad_lines) == ("unknown", 5)
     for ranges in (70_000, 1 << 23):
         assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
@@ -239,7 +239,7 @@ def test_of_many_bad_lines_the_same_are_shown(run: Path, tmp_path: Path, spark: 
         lines.insert(rng.randrange(1, len(lines)), rng.choice(odd))
     path = tmp_path / "bad.jsonl"
     path.write_bytes(b"".join(lines))
-    expected = validate(path)
+    expected = validate(path, "exact")
     assert (expected.bad_lines, len(expected.bad)) == (200, 20)
     for ranges in (70_000, 1 << 23):
         assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
@@ -266,7 +266,7 @@ def test_compressed(broken: bool, run: Path, tmp_path: Path, spark: "SparkSessio
     data = gzip.compress(run.read_bytes())
     path = tmp_path / "run.jsonl.gz"
     path.write_bytes(data[: len(data) * 2 // 3] if broken else data)
-    expected = validate(path)
+    expected = validate(path, "exact")
     assert bool(expected.bad_lines) == broken
     assert expected.verdict == ("unknown" if broken else "accepted")
     assert judge(spark, path, setting_of(path, "exact")) == expected
@@ -278,7 +278,7 @@ def test_a_row_group_that_is_broken(run: Path, tmp_path: Path, spark: "SparkSess
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 0xFF
     path.write_bytes(data)
-    expected = validate(path)
+    expected = validate(path, "exact")
     assert expected.bad_lines
     assert judge(spark, path, setting_of(path, "exact")) == expected
 
@@ -300,7 +300,7 @@ def test_a_row_group_that_is_broken(run: Path, tmp_path: Path, spark: "SparkSess
 )
 def test_traces_with_next_to_nothing(rows: list[Row], tmp_path: Path, spark: "SparkSession") -> None:
     path = write([rows_of("star4", "active")[0], *rows], tmp_path / "small.jsonl")
-    expected: Report = validate(path)
+    expected: Report = validate(path, "exact")
     assert judge(spark, path, setting_of(path, "exact")) == expected
 
 
@@ -313,7 +313,7 @@ def test_mutated_traces(seed: int, tmp_path: Path, spark: "SparkSession") -> Non
         rest = (flip, retype)[seed % 2](rest, rng)
     path.write_bytes(header + b"\n" + rest)
     setting = setting_of(path, "exact")
-    assert judge(spark, path, setting, ranges=3000) == validate(path)
+    assert judge(spark, path, setting, ranges=3000) == validate(path, "exact")
 
 
 def test_a_protocol_from_outside(spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,7 +327,7 @@ def test_a_protocol_from_outside(spark: "SparkSession", tmp_path: Path, monkeypa
     path = write(rows, tmp_path / "runs.jsonl")
     setting = setting_of(path, "exact")
     report = judge(spark, path, setting)
-    assert report == validate(path)
+    assert report == validate(path, "exact")
     assert {each.run for each in report.rejections} == set(ferry_runs.CORRUPTIONS)
 
 
