@@ -249,7 +249,7 @@ def report(
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
     extent.mishaps = _mishaps(parts)
     extent.damages += [*_deviations(parts), *_unknown_withdrawals(parts)]
-    extent.notes = [*setting.odd_keys, *(_kinds_never_seen(setting, parts) if rejections else ())]
+    extent.notes = [*setting.odd_keys, *_kinds_never_seen(setting, parts, {r.seen for r in rejections})]
     extent.runs = len({part.run for part in parts if part.events})
     if setting.replays:
         extent.steps = sum(part.steps for part in parts)
@@ -288,11 +288,17 @@ def _mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
     return found
 
 
-def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult]) -> Iterator[str]:
-    """Yields, in words, the kinds of events that the header declares and the trace does not have."""
+MISSING = {"send": "no message", "deliver": "nothing"}
+"""What a rejection has seen in place of an event of a kind."""
+
+
+def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult], instead: Collection[str]) -> Iterator[str]:
+    """Yields, in words, the kinds of events that the header declares, and of which one was missing and none is there.
+    `instead`: what rejections have seen.
+    """
     seen = {kind for part in parts for kind in part.kinds}
-    for kind in EVERYTHING:
-        if seen and kind in setting.observes and kind not in seen:
+    for kind, nothing in MISSING.items():
+        if nothing in instead and kind in setting.observes and kind not in seen:
             hint = f"if the brokers do not write them, leave {kind} out of it"
             yield f'the header in "observes" has {kind}, and the trace has no {kind} event: {hint}'
 
