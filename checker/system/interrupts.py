@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """The signals that end a command. Others keep their meaning."""
@@ -70,7 +71,7 @@ def listening(*, until_exit: bool) -> Iterator[None]:
             for number, handler in before.items():
                 if handler is not signal.SIG_IGN:
                     signal.signal(number, ear)
-            sys.unraisablehook = _not_swallowed
+            sys.unraisablehook = partial(_not_swallowed, hook)
         yield
     finally:
         _ears.remove(ear)
@@ -169,12 +170,12 @@ def _nothing() -> None:
     pass
 
 
-def _not_swallowed(unraisable: sys.UnraisableHookArgs) -> None:
+def _not_swallowed(usual: Callable[[sys.UnraisableHookArgs], object], unraisable: sys.UnraisableHookArgs) -> None:
     """Python prints and drops what a destructor raises; an interrupt must be neither printed nor dropped."""
     if unraisable.exc_type is MemoryError:
         return  # what was raised where it could be tells of it
     if not isinstance(unraisable.exc_value, Interrupted):
-        sys.__unraisablehook__(unraisable)
+        usual(unraisable)
         return
     import threading
 

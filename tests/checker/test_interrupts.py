@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -98,3 +99,20 @@ def test_a_signal_that_a_destructor_swallows_comes_again(capsys: pytest.CaptureF
         with pytest.raises(Interrupted):
             wait_for_what_a_destructor_swallows()
     assert capsys.readouterr().err == ""
+
+
+def test_what_garbage_of_others_raises_is_told_to_who_listened_before(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An earlier test may leave garbage that is collected while a command runs, and raises: a traceback of the command
+    it would seem, where pytest knows whose it is."""
+
+    class Garbage:
+        def __del__(self) -> None:
+            raise ResourceWarning("unclosed")
+
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: told.append(unraisable.exc_type))
+    with listening(until_exit=False):
+        Garbage()
+    assert (told, capsys.readouterr().err) == ([ResourceWarning], "")
