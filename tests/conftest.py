@@ -50,6 +50,8 @@ LIBC = ctypes.CDLL(None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that puts the tests in the background has them ignore the interrupt, and with them all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # so does `nohup`
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
