@@ -77,11 +77,11 @@ def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, I
 
 
 @contextmanager
-def open_rows(path: Path) -> Iterator[tuple[Header, Iterator[Rows | BadLine]]]:
+def open_rows(path: Path, groups: Iterable[int] | None = None) -> Iterator[tuple[Header, Iterator[Rows | BadLine]]]:
     """Opens a trace in Parquet for a caller that can use rows before they are events."""
     with _opened(path) as file:
         try:
-            found = read_rows(file)
+            found = read_rows(file, groups=groups)
         except TraceError as error:
             raise TraceError(f"{named(path)}: {error}") from None
         yield found

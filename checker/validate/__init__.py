@@ -32,18 +32,18 @@ TRIED = 200_000
 """Number of events up to which a rejected run is tried under other policies."""
 
 
-def validate(path: Path, level: Level = "equivalent", protocol: str | None = None) -> Report:
-    """Judge a trace on one core; `UsageError` where its header cannot be used."""
-    [report] = validate_each([(path, setting_of(path, level, protocol))])
+def validate(path: Path, level: Level = "equivalent", protocol: str | None = None, workers: int = 1) -> Report:
+    """Judges a trace in so many processes; `UsageError` where its header cannot be used."""
+    [report] = validate_each([(path, setting_of(path, level, protocol))], workers=workers)
     return report
 
 
 def validate_each(
-    traces: Sequence[tuple[Path, Setting]], engine: str = "local", master: str | None = None
+    traces: Sequence[tuple[Path, Setting]], engine: str = "local", master: str | None = None, workers: int = 1
 ) -> Iterator[Report]:
     """Judge traces, one after the other, and yield each report as it comes; on Spark in one session."""
     with ExitStack() as stack:
-        judge: Callable[[Path, Setting], Report] = validate_locally
+        judge: Callable[[Path, Setting], Report] = partial(validate_locally, workers=workers)
         if engine == "spark":
             from routeproof.checker.spark.session import session
             from routeproof.checker.validate.spark.job import judge as on_spark

@@ -1,17 +1,23 @@
-"""The engine for one core: it reads a trace once, event by event, in memory that does not grow with it.
+"""The engine for one machine: it reads a trace once, event by event, in memory that does not grow with it.
 
 All brokers are replayed side by side, in whatever order the file has them. What links and clients need is set aside in
-a temporary file (`store`), and judged when the whole trace has been read.
+a temporary file (`store`), and judged when the whole trace has been read. Several workers have a share of the brokers
+each, and a file each; every worker reads all lines, or its own row groups.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from zlib import crc32
+
+from attrs import frozen
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.processes import collecting_rarely
+from routeproof.checker.system.processes import collecting_rarely, in_processes
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.broker.part import Judge, Part
@@ -34,7 +40,8 @@ from routeproof.checker.validate.metrics.meter import Measured, part_of
 from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import BadLines, Extent, Report
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.store import HALF, Store, is_whole
+from routeproof.checker.validate.spark.groups import spread, whole_units
+from routeproof.checker.validate.store import HALF, Key, Store, Stores, is_whole
 from routeproof.checker.validate.traffic import (
     Ends,
     OnTheWay,
@@ -49,41 +56,108 @@ from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.reader import Rows, is_parquet, open_rows
 
 
-def validate_locally(path: Path, setting: Setting) -> Report:
-    with Store() as store, collecting_rarely():
-        reading = _Reading(path, setting, store)
-        try:
-            if is_parquet(path):
-                reading.judge.look_ahead(subscriptions(path))
-                with open_rows(path) as (_, rows):
-                    reading.read_rows(rows)
-            else:
-                with open_trace(path) as (_, lines):
-                    (reading.read_mixed if looks_at_once(setting) else reading.read)(lines)
-            return reading.conclude()
-        except TraceError as error:
-            raise UsageError(str(error)) from None
+def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
+    try:
+        shares = shares_of(path, setting, workers)
+        if len(shares) > 1:
+            return _in_workers(path, setting, shares)
+        with Store() as store, collecting_rarely():
+            reading = _Reading(path, setting, store)
+            reading.read_all()
+            return reading.conclude(reading.finish())
+    except TraceError as error:
+        raise UsageError(str(error)) from None
+
+
+@frozen
+class Share:
+    """The brokers that one of `of` workers judges: those of some row groups, or one in `of` of all.
+
+    `counts_bad`: it counts the lines that cannot be read, of all that it reads.
+    """
+
+    number: int = 0
+    of: int = 1
+    groups: tuple[int, ...] | None = None
+    counts_bad: bool = True
+
+    def has(self, broker: str) -> bool:
+        if self.of == 1 or self.groups is not None:
+            return True
+        return crc32(broker.encode("utf-8", "surrogatepass")) % self.of == self.number
+
+
+def shares_of(path: Path, setting: Setting, workers: int) -> list[Share]:
+    """At most one share a worker. A broker's events are judged in order, so each broker belongs to one of them."""
+    workers = min(workers, len(setting.names))
+    if workers < 2:
+        return [Share()]
+    if is_parquet(path):
+        units = whole_units(path, setting)
+        if len(units) >= workers:
+            task = spread([rows for _, rows in units], workers)
+            chosen = [
+                [g for (those, _), t in zip(units, task, strict=True) if t == n for g in those] for n in range(workers)
+            ]
+            return [Share(n, workers, tuple(sorted(those))) for n, those in enumerate(chosen)]
+    return [Share(number, workers, counts_bad=number == 0) for number in range(workers)]
+
+
+def _in_workers(path: Path, setting: Setting, shares: list[Share]) -> Report:
+    """What parts set aside stands in a file of each worker, and is joined here."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        names = [Path(folder, str(share.number)) for share in shares]
+        read = list(
+            in_processes(partial(_read_share, path, setting), list(zip(names, shares, strict=True)), len(shares))
+        )
+        stores = [stack.enter_context(Store(name, last)) for name, (_, _, last) in zip(names, read, strict=True)]
+        with Stores(stores) as store, collecting_rarely():
+            reading = _Reading(path, setting, store)
+            for _, bad, _ in read:
+                reading.bad.merge(bad)
+            return reading.conclude([part for parts, _, _ in read for part in parts])
+
+
+def _read_share(
+    path: Path, setting: Setting, asked: tuple[Path, Share]
+) -> tuple[list[PartResult], BadLines, Mapping[Key, int]]:
+    where, share = asked
+    with Store(where) as store, collecting_rarely():
+        reading = _Reading(path, setting, store, share)
+        reading.read_all()
+        return reading.finish(), reading.bad, store.last
 
 
 class _Reading:
-    """All parts of one trace."""
+    """All parts of one trace, or of a share of it."""
 
-    def __init__(self, path: Path, setting: Setting, store: Store) -> None:
+    def __init__(self, path: Path, setting: Setting, store: Store, share: Share = Share()) -> None:
+        self._path, self._share = path, share
         self._look = partial(look_up, path, setting)
         self._setting = setting
         self._store = store
         self.judge = Judge(setting)
         self._parts: dict[tuple[str, str], Part] = {}
-        self._bad = BadLines()
+        self.bad = BadLines()
+        """Lines that cannot be read."""
         self._traffic: dict[str, Traffic | None] = {}
         self._doubts: dict[str, dict[str, Doubts]] = {}
         """Doubts about the clock of each run that was concluded."""
+
+    def read_all(self) -> None:
+        if is_parquet(self._path):
+            self.judge.look_ahead(subscriptions(self._path))
+            with open_rows(self._path, self._share.groups) as (_, rows):
+                self.read_rows(rows)
+        else:
+            with open_trace(self._path) as (_, lines):
+                (self.read_mixed if looks_at_once(self._setting) else self.read)(lines)
 
     def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
         for line in lines:
             if type(line) is BadLine:
-                self._bad.add(line)
+                self._cannot_read(line)
                 continue
             assert type(line) is Event
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
@@ -96,12 +170,18 @@ class _Reading:
             if isinstance(each, Part):
                 self._put(each)
             else:
-                self._bad.add(each)
+                self._cannot_read(each)
+
+    def _cannot_read(self, line: BadLine) -> None:
+        if self._share.counts_bad:
+            self.bad.add(line)
 
     def _new_part(self, line: Event) -> Part | None:
         key = line.run or self._setting.run, line.broker
+        if not self._share.has(line.broker):
+            return None
         if not is_whole(*key):
-            self._bad.add(BadLine(line.line, HALF))
+            self.bad.add(BadLine(line.line, HALF))
             return None
         part = self._parts[key] = part_of(self.judge, *key)
         return part
@@ -112,7 +192,7 @@ class _Reading:
     def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
         for rows in found:
             if isinstance(rows, BadLine):
-                self._bad.add(rows)
+                self._cannot_read(rows)
             else:
                 for each in handed_out(rows, self._setting, self._part):
                     if isinstance(each, Part):
@@ -130,12 +210,16 @@ class _Reading:
         for key, block in part.emitted_blocks(all_of_them=all_of_it):
             self._store.put((part.run, STAGES, key, ""), block)
 
-    def conclude(self) -> Report:
-        extent = Extent()
+    def finish(self) -> list[PartResult]:
+        """Ends all parts, whose rows are then in the store."""
         found = []
         for part in self._parts.values():
             found.append(part.finish())
             self._put(part, all_of_it=True)
+        return found
+
+    def conclude(self, found: list[PartResult]) -> Report:
+        extent = Extent()
         rejections = [r for each in found if (r := first_of_broker([each])) is not None]
         of_run: dict[str, list[PartResult]] = {}
         for each in found:
@@ -147,14 +231,14 @@ class _Reading:
 
             measure_locally(self._setting, self._store, found)
         for each in found:
-            self._bad.merge(each.bad)
+            self.bad.merge(each.bad)
         stages = self._setting.judging.stages
         if stages is None:
-            return report(self._setting, found, rejections, self._bad, self._look, extent)
+            return report(self._setting, found, rejections, self.bad, self._look, extent)
         why = hindrances(stages, self._setting, found, rejections)
         runs = [run for run in why if why[run] is None]
         rejections += run_locally(stages, self._setting, self._store, runs, self._traffic, self._doubts)
-        made = report(self._setting, found, rejections, self._bad, self._look, extent)
+        made = report(self._setting, found, rejections, self.bad, self._look, extent)
         left_out = {each for each in why.values() if each is not None}
         return stages.conclude(self._setting, made, summaries(self._store, runs), left_out)
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from struct import Struct
 from types import TracebackType
+from typing import IO, Literal
 
 import msgspec
 
@@ -28,10 +30,16 @@ class Store:
     written from front to back.
     """
 
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the store
-        self._last: dict[Key, int] = {}
+    def __init__(self, path: Path | None = None, last: Mapping[Key, int] | None = None) -> None:
+        """`path`: a file that stays, for another process, which needs `last` as well to open it again."""
+        mode: Literal["rb", "w+b"] = "w+b" if last is None else "rb"
+        self._file: IO[bytes] = (
+            tempfile.TemporaryFile() if path is None else path.open(mode)  # noqa: SIM115 - closed with the store
+        )
+        self._last: dict[Key, int] = dict(last or {})
         self._under: dict[Key, list[Key]] = {}
+        for key in self._last:
+            self._under.setdefault(key[:2], []).append(key)
         self._end = HEAD.size  # so that no block begins at 0
         self._is_at_end = False
 
@@ -63,6 +71,11 @@ class Store:
         before, size = HEAD.unpack(self._file.read(HEAD.size))
         return before, size
 
+    @property
+    def last(self) -> Mapping[Key, int]:
+        """The keys, each with where its last block is."""
+        return self._last
+
     def stored(self) -> list[Key]:
         """All keys under which something was put, in order."""
         return sorted(self._last)
@@ -76,6 +89,30 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
+
+
+class Stores(Store):
+    """A store together with others, whose blocks come first."""
+
+    def __init__(self, others: Sequence[Store]) -> None:
+        super().__init__()
+        self._others = others
+
+    def blocks(self, key: Key) -> Iterator[bytes]:
+        for each in self._others:
+            yield from each.blocks(key)
+        yield from super().blocks(key)
+
+    def stored(self) -> list[Key]:
+        return sorted({*super().stored(), *(key for each in self._others for key in each.stored())})
+
+    def under(self, run: str, kind: str) -> list[Key]:
+        return sorted({*super().under(run, kind), *(key for each in self._others for key in each.under(run, kind))})
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        super().__exit__(kind, error, at)
+        for each in self._others:
+            each.__exit__(kind, error, at)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from routeproof.checker.counterexamples.replay import Replay as Replay
@@ -133,11 +133,15 @@ def validate(
     *,
     level: Literal["exact", "equivalent", "safe", "observable"] | None = None,
     protocol: str | None = None,
+    workers: int = 1,
 ) -> Report:
-    """Judges a recorded run of any broker on one core. `level` defaults to that of the command line."""
+    """Judges a recorded run of any broker. `level` defaults to that of the command line; `workers` is the number of
+    processes.
+    """
     from routeproof.checker.validate import validate as validate_trace
 
-    return validate_trace(Path(path), protocol=protocol, **({} if level is None else {"level": level}))
+    chosen: dict[str, Any] = {} if level is None else {"level": level}
+    return validate_trace(Path(path), protocol=protocol, workers=workers, **chosen)
 
 
 def prove(*theorems: str, workers: int = 1) -> list[Judged]:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.cli.arguments import Parser, one_of
+from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, one_of, whole
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
@@ -72,6 +72,8 @@ def parser() -> Parser:
     p.add_argument(
         "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
     )
+    workers = "with --engine local: judge in N processes, each a share of the brokers (default: 1)"
+    p.add_argument("--workers", metavar="N", type=whole(1, MOST_WORKERS), default=1, help=workers)
     p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
     metrics = "recompute the run's metrics and delays into DIR; several traces: into DIR/1, DIR/2, ..."
     p.add_argument("--metrics", metavar="DIR", type=Path, help=metrics)
@@ -86,6 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise unknown("level", arguments.level, LEVELS)
     if arguments.master is not None and arguments.engine != "spark":
         raise UsageError("validate: --master names a Spark cluster; give --engine spark as well")
+    if arguments.workers > 1 and (arguments.engine != "local" or arguments.metrics is not None):
+        other = "--metrics" if arguments.engine == "local" else "--engine spark"
+        raise UsageError(f"validate: --workers cannot be combined with {other}; leave out one of them")
     if arguments.json is not None:
         refuse_unwritable(arguments.json)
     if arguments.metrics is not None:
@@ -155,7 +160,7 @@ def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace
 
     names = [called(path) for path, _ in settings]
     ticker.doing = f"[1/{len(names)}] {names[0]}"
-    for number, report in enumerate(validate_each(settings, arguments.engine, arguments.master), 1):
+    for number, report in enumerate(validate_each(settings, arguments.engine, arguments.master, arguments.workers), 1):
         yield report
         if number < len(names):
             ticker.doing = f"[{number + 1}/{len(names)}] {names[number]}"

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 from attrs import frozen
 from msgspec import Struct
+from msgspec.structs import replace
 
 from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.clients.foreseen import MOST, publications, subscriptions
@@ -257,6 +258,15 @@ def of_groups(groups: Sequence[list[Stretch] | None]) -> list[Unit]:
         )
         for those in sorted(members.values())
     ]
+
+
+def whole_units(path: Path, setting: Setting) -> list[tuple[tuple[int, ...], int]]:
+    """Row groups that share no broker with those of another unit, and how many rows each unit has."""
+    judge = Judge(setting)
+    known = [_stretches(judge, path, number) for number in range(count(path))]
+    uncut = [None if group is None else [replace(each, starts=False) for each in group] for group in known]
+    rows = [sum(stretch.events for stretch in group or ()) for group in known]
+    return [(unit.groups, sum(rows[number] for number in unit.groups)) for unit in of_groups(uncut)]
 
 
 class _Joined:
