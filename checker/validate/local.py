@@ -104,7 +104,7 @@ def shares_of(path: Path, setting: Setting, workers: int) -> list[Share]:
 
 
 def _in_workers(path: Path, setting: Setting, shares: list[Share]) -> Report:
-    """What parts set aside stands in a file of each worker, and is joined here."""
+    """Joins what parts set aside, which stands in a file of each worker."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         names = [Path(folder, str(share.number)) for share in shares]
         read = list(
