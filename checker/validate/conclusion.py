@@ -289,7 +289,7 @@ def _mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
 
 
 MISSING = {"send": "no message", "deliver": "nothing"}
-"""What a rejection has seen in place of an event of a kind."""
+"""Words of a rejection for an event of a kind that is not there."""
 
 
 def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult], instead: Collection[str]) -> Iterator[str]:
