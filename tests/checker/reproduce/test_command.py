@@ -56,7 +56,7 @@ def test_experiments_are_listed(here: Here) -> None:
 
 MISTAKES = [
     ("reproduce 000-fig5", 'no experiment is called "000-fig5" (did you mean'),
-    ("reproduce nothing --out x", 'no experiment is called "nothing"; there are: 000-fig10, 000-fig6'),
+    ("reproduce nothing --out x", 'no experiment is called "nothing"; see: routeproof list experiments'),
     ("reproduce --full --scale 0.1 --out x", "--full is --scale 1; give one of them"),
     ("reproduce --scale 0 --out x", 'argument --scale: found "0"; expected a number above 0 and up to 10'),
     ("reproduce --scale nan --out x", 'argument --scale: found "nan"'),
