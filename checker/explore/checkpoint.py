@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from routeproof.checker.explore.columns import Columns, KeyIndex
 from routeproof.checker.explore.interned import Interned
 from routeproof.checker.explore.search import Search
+from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.instance_file import to_table
 
@@ -101,9 +102,11 @@ def load(search: Search, path: Path) -> None:
                 )
             arrays = _read(file, header["arrays"], size - len(MAGIC) - LENGTH - length - hashlib.sha256().digest_size)
             _restore(search, header, arrays, path)
-        except UsageError:
-            raise
-        except _BROKEN as error:
+        except (UsageError, *_BROKEN) as error:
+            if interrupts.came():  # what a signal tears looks like damage
+                raise interrupts.Interrupted from None
+            if isinstance(error, UsageError):
+                raise
             why = str(error) if isinstance(error, _Damaged) else "its parts do not fit together"
             raise UsageError(f"{path}: the checkpoint contradicts itself ({why}); {REMOVE}") from None
 

@@ -8,6 +8,7 @@ start as users start them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -116,7 +117,8 @@ class Interrupted:
         code = forked.code(shot.share * usual)
         interrupted = code is None
         if interrupted:
-            (os.killpg if shot.to_all else os.kill)(forked.number, shot.signal)
+            with contextlib.suppress(ProcessLookupError):  # it ended just now
+                (os.killpg if shot.to_all else os.kill)(forked.number, shot.signal)
             code = forked.code(SECONDS)
         else:
             _took(self.work, time.monotonic() - began, spawns=self.spawns)

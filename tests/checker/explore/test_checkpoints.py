@@ -6,6 +6,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +20,7 @@ from routeproof.checker.explore import search as search_module
 from routeproof.checker.explore.checkpoint import LENGTH, MAGIC
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.system.interrupts import Interrupted, listening, raising
 from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 from tests.campaigns import daily
@@ -159,6 +161,24 @@ def test_what_contradicts_itself_is_refused_under_a_right_checksum(saved: Path, 
         place += count * int(kind.lstrip("uint")) // 8
     for name, why in (("target", "its"), ("degree", "its"), ("keys", "contradicts"), ("log", "its log")):
         refused(lambda _, body, at=starts[name]: body.__setitem__(at + 1, body[at + 1] ^ 0x7F), why)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("error", [TypeError, UsageError])
+def test_what_a_signal_tears_while_it_is_read_is_no_damage(
+    saved: Path, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's own modules may answer to an interrupt with an error of theirs."""
+
+    def torn(*_: object) -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        raise error
+
+    monkeypatch.setattr("routeproof.checker.explore.checkpoint._restore", torn)
+    with listening(until_exit=False):
+        raising()
+        with pytest.raises(Interrupted):
+            explore(world(find("tiny"), "active"), checkpoint=saved)
 
 
 def test_a_model_that_answers_differently(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
