@@ -357,7 +357,7 @@ def test_a_fault_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     policies = ("selective",) if "STA-8" in fault else ("incremental",) if "cuts" in reading else PRUNING
     monkeypatch.setattr(place, name, instead, raising=False)
 
-    @settings(quiet, max_examples=1500, phases=[Phase.generate])
+    @settings(quiet, max_examples=6000, phases=[Phase.generate])
     @given(talks(policies, **reading))
     def run(talk: Talk) -> None:
         follow(talk)
