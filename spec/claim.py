@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from attrs import Factory, frozen
@@ -56,6 +58,32 @@ def judged(criterion: Sequence[Part], rows: Rows) -> Verdict:
     if all(answers):
         return "comes out"
     return "comes out in part" if any(answers) else "does not come out"
+
+
+def more(quantity: str, one: str, times: float, other: str) -> Part:
+    """A quantity is at least so many times as large under one algorithm as under the other."""
+    return Part((quantity, one), "at least", times, (quantity, other))
+
+
+def most(quantity: str, algorithm: str, number: float) -> Part:
+    return Part((quantity, algorithm), "at most", number)
+
+
+def least(quantity: str, algorithm: str, number: float) -> Part:
+    return Part((quantity, algorithm), "at least", number)
+
+
+def near(quantity: str, algorithm: str, paper: float) -> tuple[Part, Part]:
+    """Within half of the paper's figure."""
+    return most(quantity, algorithm, 1.5 * paper), least(quantity, algorithm, paper / 1.5)
+
+
+def measured_rows(path: Path) -> Mapping[str, Rows]:
+    """The recorded rows of experiments, by experiment."""
+    recorded = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        name: {(quantity, algorithm): value for quantity, algorithm, value in rows} for name, rows in recorded.items()
+    }
 
 
 @frozen

@@ -5,7 +5,10 @@ A variant that mends a claim is a further claim: the same property, in instances
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim, Repair
+from itertools import pairwise
+from pathlib import Path
+
+from routeproof.spec.claim import Claim, Part, Repair, judged, measured_rows, most, near
 
 DRAINED = (
     "move3",
@@ -194,5 +197,86 @@ MIGRATION_CLAIMS = (
             "MIG-record-forgotten",
             {"checked": "elsewhere"},
         ),
+    ),
+)
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+MEASURED = measured_rows(Path(__file__).with_name("measured.json"))
+SCALE = "18 publishers, 45 subscriptions each, eight minutes, one drawing; no queues, delays of hops and links"
+
+
+def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *criterion: Part) -> Claim:
+    """A claim about figures; its criterion gives the verdict."""
+    verdict = judged(criterion, MEASURED[experiment])
+    return Claim(id, paper, says, reading, verdict, SCALE, experiment, criterion=criterion)
+
+
+def _falling(quantity: str, metric: str) -> tuple[Part, ...]:
+    """A quantity is nowhere more than at the weight before."""
+    names = [(quantity, f"grape {metric} {weight}") for weight in (1, 25, 50, 75, 100)]
+    return tuple(Part(there, "at most", 1, here) for here, there in pairwise(names))
+
+
+FIGURE_CLAIMS = (
+    _figure(
+        "FIG-placement",
+        "004 abstract, V",
+        "Input load, message rate and delay fall by up to 68 %, 85 % and 68 %.",
+        "The best of all runs of the enterprise workload, in percent of what publishers that stay cost, each within "
+        "half of the paper's. POP's trace results are counted as messages.",
+        "004-fig5",
+        *near("message rate, best", "pop", 15),
+        *near("input load, best", "pop", 36),
+        *near("delay, best", "pop", 37),
+        *near("message rate, best", "grape load 100", 15),
+        *near("input load, best", "grape load 100", 32),
+        *near("delay, best", "grape delay 100", 32),
+        *near("overhead, largest", "pop", 32),
+        *near("overhead, largest", "grape load 100", 16),
+    ),
+    _figure(
+        "FIG-placement-random",
+        "004 V",
+        "Under the random workload GRAPE's overhead is at most 5 %, and POP's message rate some 50 % above GRAPE's.",
+        "The overhead in percent of all messages; the message rates at X = 16.",
+        "004-fig6",
+        most("overhead, largest", "grape load 100", 5),
+        most("overhead, largest", "grape delay 100", 5),
+        Part(("message rate, X 16", "pop"), "at least", 1.25, ("message rate, X 16", "grape load 100")),
+        Part(("message rate, X 16", "pop"), "at most", 1.75, ("message rate, X 16", "grape load 100")),
+    ),
+    _figure(
+        "FIG-placement-fanout",
+        "004 V",
+        "With a larger fan-out of the tree there is less to gain.",
+        "Message rate and input load on 63 brokers, with a fan-out of 4 against one of 2.",
+        "004-fanout",
+        *(
+            Part((f"{quantity}, on fan-out 4", algorithm), "at least", 1, (f"{quantity}, on fan-out 2", algorithm))
+            for quantity in ("message rate", "input load")
+            for algorithm in ("pop", "grape load 100", "grape delay 100")
+        ),
+    ),
+    _figure(
+        "FIG-placement-weights",
+        "004 V",
+        "The weight trades load for delay.",
+        "The input load falls as load's weight grows, and the delay as delay's does; never the other way.",
+        "004-weights",
+        *_falling("input load", "load"),
+        *_falling("delay", "delay"),
+    ),
+    _figure(
+        "FIG-placement-thresholds",
+        "004 V",
+        "At a threshold of 12,800 GRAPE never moves a publisher; POP's overhead grows from 6 to 57 % with its threshold.",
+        "The moves are counted; the ends of POP's overhead within half of the paper's.",
+        "004-thresholds",
+        most("moves, threshold 12,800", "grape load 100", 0),
+        most("moves, threshold 12,800", "grape delay 100", 0),
+        *near("overhead, threshold 10", "pop", 6),
+        *near("overhead, threshold 12,800", "pop", 57),
     ),
 )

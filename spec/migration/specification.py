@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routeproof.model.instance import POLICIES
-from routeproof.spec.migration.claims import MIGRATION_CLAIMS
+from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
 from routeproof.spec.migration.properties import PROPERTIES_OF_MIGRATION
 from routeproof.spec.property import Rule, Specification
 
@@ -32,7 +32,7 @@ SPECIFICATION = Specification(
     POLICIES,
     properties=PROPERTIES_OF_MIGRATION,
     rules=RULES,
-    claims=MIGRATION_CLAIMS,
+    claims=(*MIGRATION_CLAIMS, *FIGURE_CLAIMS),
     adopts=(
         "NoLostDelivery",
         "NoDuplicate",

@@ -6,12 +6,10 @@ rows of the runs that `docs/explanation/experiments.md` describes; a test compar
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from routeproof.spec.claim import Claim, Part, Rows, judged
+from routeproof.spec.claim import Claim, Part, judged, least, measured_rows, more, most, near
 
 ELSEWHERE = "triggered, mean of the other inner brokers"
 TABLE = "core table, mean, in the end"
@@ -19,15 +17,7 @@ SIZES = ("5,000", "50,000")
 RATES = ("publications", "withdrawals")
 
 
-def _measured() -> Mapping[str, Rows]:
-    text = Path(__file__).with_name("measured.json").read_text(encoding="utf-8")
-    return {
-        name: {(quantity, algorithm): value for quantity, algorithm, value in rows}
-        for name, rows in json.loads(text).items()
-    }
-
-
-MEASURED = _measured()
+MEASURED = measured_rows(Path(__file__).with_name("measured.json"))
 """Rows by experiment: (quantity, algorithm) to a number."""
 
 
@@ -35,24 +25,6 @@ def figure(id: str, paper: str, says: str, reading: str, scope: str, experiment:
     """A claim whose verdict its criterion gives of what was measured."""
     verdict = judged(criterion, MEASURED[experiment])
     return Claim(id, paper, says, reading, verdict, scope, experiment, criterion=criterion)
-
-
-def more(quantity: str, one: str, times: float, other: str) -> Part:
-    """A quantity is at least so many times as large under one algorithm as under the other."""
-    return Part((quantity, one), "at least", times, (quantity, other))
-
-
-def most(quantity: str, algorithm: str, number: float) -> Part:
-    return Part((quantity, algorithm), "at most", number)
-
-
-def least(quantity: str, algorithm: str, number: float) -> Part:
-    return Part((quantity, algorithm), "at least", number)
-
-
-def near(quantity: str, algorithm: str, paper: float) -> tuple[Part, Part]:
-    """Within half of the paper's figure."""
-    return most(quantity, algorithm, 1.5 * paper), least(quantity, algorithm, paper / 1.5)
 
 
 def grows(quantity: str, algorithm: str, times: float, first: str, last: str) -> Part:

@@ -22,6 +22,10 @@ SECTIONS = {
     "000-fig7": "## Fig. 7 of 000: its ends at full scale",
     "000-table2": "### 000-table2, scale 0.05",
     "000-fig9": "### 000-fig9, scale 0.02",
+    **{
+        name: f"### {name}, scale 0.2"
+        for name in ("004-fig5", "004-fig6", "004-fanout", "004-weights", "004-thresholds")
+    },
 }
 HEAD = "| quantity | algorithm |"
 
