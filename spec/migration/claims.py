@@ -271,7 +271,7 @@ FIGURE_CLAIMS = (
     _figure(
         "FIG-placement-thresholds",
         "004 V",
-        "At a threshold of 12,800 GRAPE never moves a publisher; POP's overhead grows from 6 to 57 % with its threshold.",
+        "At a threshold of 12,800 GRAPE never moves a publisher; POP's overhead grows with it, from 6 to 57 %.",
         "The moves are counted; the ends of POP's overhead within half of the paper's.",
         "004-thresholds",
         most("moves, threshold 12,800", "grape load 100", 0),
