@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from attrs import frozen
 
 from routeproof.checker.validate.broker.canonical import SHOWN, CanonicalMessage
 from routeproof.checker.validate.setting import Level
+from routeproof.model.filters import FilterError
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables, by_id
@@ -110,9 +112,11 @@ def _is_covered(said: CanonicalMessage, tables: Tables) -> bool:
     """Does the broker know of something that covers what it sent?"""
     about = dict(said.about)
     known = [s for s, _ in tables.subs]
-    return any(
-        t.id not in about and t.filter.covers(wanted) for s in known if (wanted := about.get(s.id)) for t in known
-    )
+    with suppress(FilterError):  # filters of two kinds cover each other in no way
+        return any(
+            t.id not in about and t.filter.covers(wanted) for s in known if (wanted := about.get(s.id)) for t in known
+        )
+    return False
 
 
 # -- reasons -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model
@@ -16,6 +17,7 @@ from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadab
 from routeproof.checker.validate.fast import Knowledge, Replica
 from routeproof.checker.validate.fast.replica import publish
 from routeproof.checker.validate.setting import Setting
+from routeproof.model.filters import FilterError
 from routeproof.model.messages import Deliver, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept
@@ -167,7 +169,9 @@ class CoreModel(BrokerModel):
 
     def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
         tables = self.knowledge.tables()
-        return Reasons(tables, self._policy, self._name_of, self._sender, self._gone).of(missing, extra, to)
+        with suppress(FilterError):  # a trace may mix filters of two kinds, which cannot be compared
+            return Reasons(tables, self._policy, self._name_of, self._sender, self._gone).of(missing, extra, to)
+        return "filters of two kinds, sets of events and predicates, cannot be compared"
 
     def unwanted(self, told: MessageMeaning, to: str) -> str:
         s = self.knowledge.sub_named(to)

@@ -72,11 +72,11 @@ def controls(rows: list[Row]) -> int:
 
 def test_a_good_trace_is_nearly_all_judged_at_once(rows: list[Row], tmp_path: Path, judged: Judged, some: int) -> None:
     path = write(rows, tmp_path / "trace.jsonl")
-    assert validate(path).verdict == "accepted"
+    assert validate(path, "exact").verdict == "accepted"
     assert sum(judged.values()) == len(rows) - 1
     # What is left are the events among which a broker was told what changes its tables, and its last steps.
     assert judged["looked at"] < {7: 3, 200: 4, 5000: 6}[some] * controls(rows)
-    assert validate(path) == one_by_one(path)
+    assert validate(path, "exact") == one_by_one(path)
 
 
 def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, judged: Judged, some: int) -> None:
@@ -117,7 +117,7 @@ def test_whatever_is_wrong_the_report_is_the_same(
         monkeypatch.setattr(bulk, "EVENTS", rng.choice((50, 400, 3000)))
         monkeypatch.setattr(passing, "PAIRS", rng.choice((20, 1 << 18)))
         path = write(with_changes(arranged, change, rng), tmp_path / "trace.jsonl")
-        report = validate(path)
+        report = validate(path, "exact")
         assert report == one_by_one(path)
         verdicts[report.verdict] += 1
     assert judged["at once"] > 1000
@@ -214,7 +214,7 @@ def test_what_nobody_can_read_is_not_passed_on_at_once(rows: list[Row], tmp_path
     broken = {**told["message"], "id": "broken", "attributes": {"volume": {"of": "what"}}}
     more = [{**told, "seq": last + 1, "message": broken}, {**told, "seq": last + 2, "message": broken}]
     path = write([*rows, *more], tmp_path / "trace.jsonl")
-    report = validate(path)
+    report = validate(path, "exact")
     assert report == one_by_one(path)
     assert report.verdict == "unknown"
     assert judged["at once"] > 1000

@@ -58,7 +58,7 @@ def both(rows: list[Row], folder: Path) -> tuple[Report, Report]:
     """By columns, and by lines one by one."""
     lines = write(rows, folder / "trace.jsonl")
     to_parquet(lines, folder / "trace.parquet")
-    return validate(folder / "trace.parquet"), one_by_one(lines)
+    return validate(folder / "trace.parquet", "exact"), one_by_one(lines)
 
 
 def test_a_good_trace_is_nearly_all_taken_at_once(rows: list[Row], tmp_path: Path, taken: Judged) -> None:
@@ -171,7 +171,7 @@ def test_columns_of_others(
     """As it is judged where nothing is taken at once."""
     to_parquet(write(rows, tmp_path / "trace.jsonl"), tmp_path / "trace.parquet")
     path = rewritten(tmp_path / "trace.parquet", change)
-    found = validate(path)
+    found = validate(path, "exact")
     assert bool(taken[True]) == at_once
     assert found == one_by_one(path)
     assert (found.verdict == "accepted") == at_once
