@@ -27,12 +27,17 @@ def test_runs_of_the_model_are_accepted(name: str, policy: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", list(CORRUPTIONS))
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_a_corruption_is_found(name: str, form: str, tmp_path: Path) -> None:
+    """In a run that goes on behind the fault: the last step of a recording may have been cut off, and is not judged."""
     spoil, rule = CORRUPTIONS[name]
-    rows = next(rows for seed in range(60) if spoil(rows := run_of("move3", "active", seed)))
-    path = write(rows, tmp_path / "run.jsonl")
-    if form == "parquet":
-        to_parquet(path, path := tmp_path / "run.parquet")
-    report = validate(path)
+    for seed in range(60):
+        if not spoil(rows := run_of("move3", "active", seed)):
+            continue
+        path = write(rows, tmp_path / "run.jsonl")
+        if form == "parquet":
+            to_parquet(path, path := tmp_path / "run.parquet")
+        report = validate(path)
+        if report.verdict != "unknown":
+            break
     assert report.verdict == "rejected"
     assert rule in {each.rule for each in report.rejections}
 
