@@ -92,7 +92,7 @@ EQUATION_3 = (
     ),
     Needed(
         "one population",
-        evolve(shared, name="t goes after p was told of"),
+        evolve(shared, name="t is withdrawn after the row of p was recorded"),
         partial(told, later=gone),
         equation_3,
     ),
