@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from importlib.resources import files
 from typing import Literal, TypeAlias
 
 from attrs import Factory, frozen
@@ -78,9 +78,9 @@ def near(quantity: str, algorithm: str, paper: float) -> tuple[Part, Part]:
     return most(quantity, algorithm, 1.5 * paper), least(quantity, algorithm, paper / 1.5)
 
 
-def measured_rows(path: Path) -> Mapping[str, Rows]:
-    """The recorded rows of experiments, by experiment."""
-    recorded = json.loads(path.read_text(encoding="utf-8"))
+def measured_rows(package: str) -> Mapping[str, Rows]:
+    """The rows of experiments that a package records, by experiment. Workers of a cluster read them from an archive."""
+    recorded = json.loads(files(package).joinpath("measured.json").read_text(encoding="utf-8"))
     return {
         name: {(quantity, algorithm): value for quantity, algorithm, value in rows} for name, rows in recorded.items()
     }

@@ -42,7 +42,7 @@ def package_zip(folder: Path) -> Path:
 
 def arrived(_: object = None) -> str:
     """In a worker: where routeproof was imported from, once what it stands on could be imported as well."""
-    for name in ("numpy", "routeproof.model.protocols", "routeproof.traces"):
+    for name in ("numpy", "routeproof.checker.wings", "routeproof.spec.properties", "routeproof.traces"):
         importlib.import_module(name)
     return str(_root())
 

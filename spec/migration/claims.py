@@ -6,7 +6,6 @@ A variant that mends a claim is a further claim: the same property, in instances
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 from routeproof.spec.claim import Claim, Part, Repair, judged, measured_rows, most, near
 
@@ -203,7 +202,7 @@ MIGRATION_CLAIMS = (
 
 # -- figures -----------------------------------------------------------------------------------------------------------
 
-MEASURED = measured_rows(Path(__file__).with_name("measured.json"))
+MEASURED = measured_rows("routeproof.spec.migration")
 SCALE = "18 publishers, 45 subscriptions each, eight minutes, one drawing; no queues, delays of hops and links"
 
 

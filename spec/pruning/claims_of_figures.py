@@ -7,7 +7,6 @@ rows of the runs that `docs/explanation/experiments.md` describes; a test compar
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 from routeproof.spec.claim import Claim, Part, judged, least, measured_rows, more, most, near
 
@@ -17,7 +16,7 @@ SIZES = ("5,000", "50,000")
 RATES = ("publications", "withdrawals")
 
 
-MEASURED = measured_rows(Path(__file__).with_name("measured.json"))
+MEASURED = measured_rows("routeproof.spec.pruning")
 """Rows by experiment: (quantity, algorithm) to a number."""
 
 
