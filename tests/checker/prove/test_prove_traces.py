@@ -98,7 +98,7 @@ def test_a_run_from_the_beginning_is_judged_like_any_other(here: Here) -> None:
     judged = here("validate", row["trace"])
     assert judged.code == 1
     assert "RTE-5" in judged.out
-    assert "wanted  publish(p1) to " in judged.out
+    assert "publish(p1) to " in judged.out
     assert "TRC-7" in judged.out
 
 
