@@ -34,6 +34,8 @@ NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
     (2.0, 2),
     (9007199254740992.0, 2**53),
     (2**53 + 1, 2**53 + 1),
+    (1e23, 10**23),
+    (10**23, 10**23),
 )
 """Numbers: as they are written, and as they are read (FLT-2)."""
 

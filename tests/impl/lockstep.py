@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from attrs import Factory, define
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
 from routeproof.impl.routing import Broker
 from routeproof.model.messages import Deliver, Publication, Subscription
@@ -58,3 +61,22 @@ def said(sends: Iterable[tuple[Node, object]]) -> Said:
             messages.setdefault(receiver, []).append(message)
     assert len(set(delivered)) == len(delivered)
     return messages, set(delivered)
+
+
+def rules_fired(follow: Callable[[Any], Any], talks: SearchStrategy[Any], wanted: set[str], examples: int) -> set[str]:
+    """Returns the rules that fire in random talks. Draws anew where one of `wanted` has not fired.
+
+    What Hypothesis draws depends on the modules that are loaded, and one draw may hold examples that are all alike.
+    """
+    fired: set[str] = set()
+    for attempt in range(4):
+        if not fired >= wanted:
+
+            @seed(attempt)
+            @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+            @given(talks)
+            def run(talk: Any) -> None:
+                fired.update(follow(talk).rules)
+
+            run()
+    return fired

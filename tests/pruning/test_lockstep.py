@@ -40,7 +40,7 @@ from routeproof.model.pruning.sections import parameters as parameters_of
 from routeproof.model.pruning.state import PruningTables
 from routeproof.model.world import World
 from tests.campaigns import drawn
-from tests.impl.lockstep import said
+from tests.impl.lockstep import rules_fired, said
 from tests.impl.wild import WILD
 from tests.pruning.talk import HUB, Talk, drawn_parameters, talks
 
@@ -109,15 +109,8 @@ def test_one_broker_told_anything(policy: str, share: float) -> None:
 @pytest.mark.parametrize("policy", PRUNING)
 def test_one_broker_told_of_any_filters(policy: str, share: float) -> None:
     """Every operator, with the constants at which indexes could go wrong."""
-    fired: set[str] = set()
-
-    @settings(quiet, max_examples=round(250 * share))
-    @given(talks((policy,), (WILD,)))
-    def run(talk: Talk) -> None:
-        fired.update(follow(talk).rules)
-
-    run()
-    assert fired >= {"COV-2", "COV-4", "PRN-5"}
+    wanted = {"COV-2", "COV-4", "PRN-5"}
+    assert rules_fired(follow, talks((policy,), (WILD,)), wanted, round(250 * share)) >= wanted
 
 
 @drawn(0.3)
@@ -152,15 +145,8 @@ def test_every_reading(reading: dict[str, Any], share: float) -> None:
 
 
 def test_that_exercises_every_rule() -> None:
-    fired: set[str] = set()
-
-    @settings(quiet, max_examples=1000, phases=[Phase.generate])
-    @given(talks(PRUNING))
-    def run(talk: Talk) -> None:
-        fired.update(follow(talk).rules)
-
-    run()
-    assert fired >= {rule for rule in RULES if rule not in COV_OF_OTHERS}
+    wanted = {rule for rule in RULES if rule not in COV_OF_OTHERS}
+    assert rules_fired(follow, talks(PRUNING), wanted, 1000) >= wanted
 
 
 RULES = tuple(re.findall(r"\*\*((?:PRN|STA|CRD|SIM)-\d+)\*\*", (ROOT / "spec" / "pruning.md").read_text("utf-8")))

@@ -250,15 +250,7 @@ def only_sixty_four_events(patch: Patch) -> None:
     patch.setattr(EventSet, "overlaps", lambda self, other: bool(self.mask & other.mask & (1 << 64) - 1))
 
 
-UNCAUGHT = pytest.mark.xfail(
-    reason="read alike everywhere, floats keep their order: the sample needs 1e23 next to 10**23"
-)
-"""A regression of the sample that is known and not mended yet."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=UNCAUGHT) if n == "floats-as-they-are-stored" else n for n in MUTANTS]
-)
+@pytest.mark.parametrize("name", MUTANTS)
 def test_a_fault_in_the_filters_is_refuted(name: str, monkeypatch: Patch) -> None:
     seed, theorem = MUTANTS[name]
     seed(monkeypatch)
