@@ -50,17 +50,30 @@ DRAINED = 500
 """Deliveries that are tried once the old run has been played as far as it goes."""
 
 
-def shrink(world: World, finding: Finding, until: float = inf) -> tuple[World, Finding]:
+def shrink(
+    world: World, finding: Finding, until: float = inf, stopped: Callable[[BaseException], object] | None = None
+) -> tuple[World, Finding]:
     """A minimal world in which the same property fails, and a run that shows it.
 
-    `until`: the monotonic time at which the smallest that was found by then is the answer.
+    `until`: the monotonic time at which the smallest that was found by then is the answer. `stopped`: where it is
+    given, the same holds when a signal comes, with which it is called.
     """
     assert finding.run is not None, f"{finding.property} comes with no run"
     start = _Case(
         evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=()), finding.run, finding.why
     )
     shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order, until) for order in (list, _backward)]
-    case = min((s.smallest(start) for s in shrinkers), key=_Case.size)
+    cases: list[_Case] = []
+    for each in shrinkers:
+        try:
+            cases.append(each.smallest(start))
+        except KeyboardInterrupt as interrupt:
+            if stopped is None:
+                raise
+            stopped(interrupt)
+            cases.append(each.smallest_yet or start)
+            break
+    case = min(cases, key=_Case.size)
     if case.instance != start.instance:
         case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.instance.name), about=""))
     return shrinkers[0].world(case.instance), evolve(finding, run=case.run, why=case.why)
@@ -70,8 +83,11 @@ class NotReproduced(Exception):
     """A counterexample that does not reproduce; the message names the first place that differs, in one line."""
 
 
-def shrink_file(source: Path, target: Path) -> str:
+def shrink_file(
+    source: Path, target: Path, seconds: float = inf, stopped: Callable[[BaseException], object] | None = None
+) -> str:
     """Shrinks the counterexample in a file into another file; returns the outcome in one line."""
+    until = time.monotonic() + seconds
     replayed = replay_file(source)
     before = replayed.counterexample
     if replayed.difference is not None:
@@ -80,7 +96,7 @@ def shrink_file(source: Path, target: Path) -> str:
         raise UsageError(f"{replayed.where}: its header names no violation; there is nothing to keep while shrinking")
     p = before.property
     verdict = Finding(p.id, p.kind, "fails" if p.kind == "always" else "holds", 1, before.run, before.why)
-    world, finding = shrink(before.world, verdict)
+    world, finding = shrink(before.world, verdict, until, stopped)
     assert finding.run is not None
     try:
         write_text(target, to_text(record(world, finding.run, finding)))
