@@ -10,13 +10,13 @@ Reading bytes from a disk is not done here (`routeproof.checker.instances`).
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 
 from attrs import evolve
 
 from routeproof.model.definition import Definition
-from routeproof.model.filters import DIALECTS, Dialect, Event, EventSet, Filter, FilterError
+from routeproof.model.filters import Dialect, Event, EventSet, Filter, FilterError, dialects
 from routeproof.model.filters.interface import Attributes
 from routeproof.model.instance import Advertiser, Faults, Instance, Own, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
@@ -169,7 +169,9 @@ class _Reader:
         found = []
         for rank, entry in enumerate(place.items(IDS, "tables, each [[advertisement]]")):
             keys = self._keys(entry, "advertisement", "unadvertises")
-            advertisement = Advertisement(rank, self._id(keys["id"]), self._filter(entry, keys))
+            advertisement = Advertisement(
+                rank, self._id(keys["id"]), self._filter(entry, keys, self.dialect.advertisement)
+            )
             found.append(Advertiser(advertisement, keys["at"].broker(self.overlay), _flag(keys, "unadvertises")))
         return tuple(found)
 
@@ -177,7 +179,7 @@ class _Reader:
         found = []
         for rank, entry in enumerate(place.items(IDS, "tables, each [[subscription]]")):
             keys = self._keys(entry, "subscription", "unsubscribes")
-            subscription = Subscription(rank, self._id(keys["id"]), self._filter(entry, keys))
+            subscription = Subscription(rank, self._id(keys["id"]), self._filter(entry, keys, self.dialect.parse))
             found.append(Subscriber(subscription, keys["at"].broker(self.overlay), _flag(keys, "unsubscribes")))
         return tuple(found)
 
@@ -231,7 +233,7 @@ class _Reader:
         self.taken[name] = place.path.removesuffix(".id")
         return name
 
-    def _filter(self, entry: Place, keys: dict[str, Place]) -> Filter:
+    def _filter(self, entry: Place, keys: dict[str, Place], read: Callable[[object], Filter]) -> Filter:
         key = _exactly_one(entry, keys, "events", "filter")
         place = keys[key]
         if self.algebra is None:
@@ -244,7 +246,7 @@ class _Reader:
         if self.dialect.name == "events":
             place.refuse("a dialect of predicates", 'a filter under dialect "events"')
         try:
-            return self.dialect.parse(place.value)
+            return read(place.value)
         except FilterError as error:
             place.reject(error)
 
@@ -301,7 +303,7 @@ def _overlay(place: Place) -> Overlay:
 
 
 def _dialect(place: Place) -> Dialect:
-    return DIALECTS[place.one_of(sorted(DIALECTS))]
+    return dialects()[place.one_of(sorted(dialects()))]
 
 
 def _policies(place: Place, known: tuple[str, ...]) -> tuple[str, ...]:

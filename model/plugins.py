@@ -9,6 +9,7 @@ a value with some of these attributes, one for each room:
     mutants          more `Mutant`s, also of a protocol that ships
     policies         `Policy`s for protocols that are there: handlers that vary one of their own policies
     properties       more `Property`s, also of a protocol that ships
+    dialects         `Dialect`s of filters (`spec/filters.md`)
 
 The environment variable is how worker processes learn of it.
 """

@@ -137,13 +137,18 @@ def bare(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(evolve(each, filter=None) for each in entries)
 
 
-def read_entry(id: str, hop: str, filter_text: JsonText | UnsetType, meanings: Meanings) -> Entry:
-    return Entry(id, hop, None if filter_text is UNSET else meanings.filter(filter_text))
+def read_entry(
+    id: str, hop: str, filter_text: JsonText | UnsetType, meanings: Meanings, *, is_promise: bool = False
+) -> Entry:
+    read = meanings.advertised if is_promise else meanings.filter
+    return Entry(id, hop, None if filter_text is UNSET else read(filter_text))
 
 
 def read_entries(key: str, lines: Sequence[EntryLine], meanings: Meanings) -> tuple[Entry, ...]:
     """Reads the entries in the order of ids; refuses an id that stands twice."""
-    entries = by_id(read_entry(line.id, line.hop, line.filter_text, meanings) for line in lines)
+    entries = by_id(
+        read_entry(line.id, line.hop, line.filter_text, meanings, is_promise=key == "advs") for line in lines
+    )
     for one, next_one in pairwise(entries):
         if one.id == next_one.id:
             raise TraceError(f'"tables": {quoted(one.id)} is twice in "{key}"; expected an id once')

@@ -9,7 +9,7 @@ repeats the same filter at every broker that it passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -49,6 +49,7 @@ class Meanings:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self._filter = lru_cache(FILTERS)(self._read_filter)
+        self._advertised = lru_cache(FILTERS)(self._read_advertised)
         self._attributes = lru_cache(PUBLICATIONS)(self._read_attributes)
 
     def filter(self, text: Raw) -> Filter:
@@ -56,20 +57,26 @@ class Meanings:
         written = bytes(text)
         return self._filter(written) if len(written) <= TEXT else self._read_filter(written)
 
+    def advertised(self, text: Raw) -> Filter:
+        """The filter of an advertisement, likewise."""
+        written = bytes(text)
+        return self._advertised(written) if len(written) <= TEXT else self._read_advertised(written)
+
     def attributes(self, text: Raw) -> Attributes:
         """The event of this text; `TraceError` where it is none."""
         written = bytes(text)
         return self._attributes(written) if len(written) <= TEXT else self._read_attributes(written)
 
     def _read_filter(self, text: bytes) -> Filter:
-        raw = parse(text)
+        return _read(text, self.dialect.parse)
+
+    def _read_advertised(self, text: bytes) -> Filter:
+        found = _read(text, self.dialect.advertisement)
         try:
-            # Event numbers are event numbers in every dialect: no predicate is a number.
-            if isinstance(raw, list) and raw and all(type(each) is int for each in raw):
-                return EventSet.of(raw)
-            return self.dialect.parse(raw)
-        except FilterError as error:
-            raise TraceError(str(error)) from None
+            same = self.filter(Raw(text))
+        except TraceError:  # a dialect may read as an advertisement what is no subscription
+            return found
+        return same if same == found else found  # one object, where the two readings agree
 
     def _read_attributes(self, text: bytes) -> Attributes:
         try:
@@ -83,6 +90,17 @@ class Meanings:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickled by name, for workers in other processes."""
         return _by_name, (self.dialect.name,)
+
+
+def _read(text: bytes, dialect: Callable[[object], Filter]) -> Filter:
+    raw = parse(text)
+    try:
+        # Event numbers are event numbers in every dialect: no predicate is a number.
+        if isinstance(raw, list) and raw and all(type(each) is int for each in raw):
+            return EventSet.of(raw)
+        return dialect(raw)
+    except FilterError as error:
+        raise TraceError(str(error)) from None
 
 
 _SHARED: dict[str, Meanings] = {}
@@ -199,7 +217,10 @@ class _CoreMessage(Struct, frozen=True, gc=False, eq=False):
         return self.packed if self.kind in MANY and self.packed is not UNSET else (self,)
 
     def _filter(self, entry: PackedItem | _CoreMessage) -> Filter | None:
-        return None if entry.filter_text is UNSET else self._in_dialect().filter(entry.filter_text)
+        if entry.filter_text is UNSET:
+            return None
+        meanings = self._in_dialect()
+        return (meanings.advertised if self.kind == "advertise" else meanings.filter)(entry.filter_text)
 
     def _in_dialect(self) -> Meanings:
         assert self.meanings is not None, "a message that no reader has made"

@@ -38,7 +38,7 @@ from routeproof.traces.lines import header_of, row_of
 Row: TypeAlias = Mapping[str, Any]
 Tell: TypeAlias = Callable[[str], None]
 Unit: TypeAlias = tuple[str, object]
-"""What is left out at once: the word `id`, `leaf` or `event`, and which."""
+"""A part that is left out at once: the word `id`, `leaf` or `event`, and which."""
 
 OPENING = ("receive", "client")
 """Kinds of events that begin a step, of which the sends and deliveries behind them are the rest."""
@@ -200,7 +200,7 @@ class Recording:
         return evolve(self.without(gone, ids, more=more), header={**self.header, "overlay": overlay})
 
     def after(self, broker: str, seq: int) -> list[Line]:
-        """What a broker does after one of its steps."""
+        """The events of a broker after one of its steps."""
         mine = [line for line in self.lines if line.row["broker"] == broker]
         last = max((max(self.steps[self.step[line.number]]) for line in mine if line.row["seq"] == seq), default=-1)
         return [line for line in mine if line.number > last >= 0]
@@ -405,7 +405,7 @@ def _without_units(recording: Recording, units: Sequence[Unit], *, more: bool) -
 
 
 def _units(recording: Recording, kind: str) -> list[Unit]:
-    """What may be left out of one kind, in the order of the trace."""
+    """The parts of one kind that may be left out, in the order of the trace."""
     if kind == "leaf":
         ends = [name for edge in recording.header["overlay"] for name in edge]
         return [("leaf", name) for name in recording.brokers if ends.count(name) == 1]

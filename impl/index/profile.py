@@ -1,11 +1,11 @@
 """Profiles: filters prepared for the questions that indexes ask repeatedly, and their sketches.
 
 A `Sketch` is what a filter lets through, rounded outwards to one interval of integers an attribute. All values stand on
-one line of integers, booleans before numbers before strings, and in the order of each kind: where v is less than w, the
-point of v is not greater than that of w. A set of values then lies within a `Span` of the line, and larger sets have
-larger spans. Comparing spans costs a few integer comparisons and answers most questions about filters: "no" where a
-span says so, "yes" where it lies so far inside that rounding cannot matter, and otherwise `None`: the caller has to
-compare the filters themselves (COV-1 is exact). Indexes sort and hash by spans.
+one line of integers, floats (if they are a kind) before booleans before numbers before strings, and in the order of
+each kind: where v is less than w, the point of v is not greater than that of w. A set of values then lies within a
+`Span` of the line, and larger sets have larger spans. Comparing spans costs a few integer comparisons and answers most
+questions about filters: "no" where a span says so, "yes" where it lies so far inside that rounding cannot matter, and
+otherwise `None`: the caller has to compare the filters themselves (COV-1 is exact). Indexes sort and hash by spans.
 
 Equal filters (FLT-6) have one `Profile`, however often they are read: tables are keyed by its identity, and brokers
 that share a process share it. It is freed when its last user releases it. An `Entry` is a row of the subscription
@@ -26,14 +26,14 @@ from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
-from routeproof.model.filters import Attributes, Event, EventSet, Filter, Number, PredicateFilter, Value
+from routeproof.model.filters import Attributes, Event, EventSet, Filter, Float, Number, PredicateFilter, Value
 from routeproof.model.filters.string_set import FIRST, StringSet, after
 from routeproof.model.filters.value_set import BOOLEANS, PRESENT, NumberSet, ValueSet
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Node
 from routeproof.model.tables import by_id
 
-Key: TypeAlias = str | Number | tuple[bool]
+Key: TypeAlias = str | Number | Float | tuple[bool]
 """One value, hashable. A boolean is wrapped: to Python, True is 1."""
 
 
@@ -57,7 +57,9 @@ Spans: TypeAlias = Mapping[str, Span]
 
 @frozen
 class Sketch:
-    """The span of every attribute that has one. `vague`: some attribute may be missing, and has none."""
+    """The span of every attribute that has one. `vague`: some attribute may be missing, and has none; or those that are
+    not mentioned may not have any value.
+    """
 
     spans: Spans = field(factory=dict)
     vague: bool = False
@@ -65,7 +67,7 @@ class Sketch:
 
 def sketch_of(predicates: PredicateFilter) -> Sketch:
     spans = {name: _span_of(allowed) for name, allowed in predicates.constraints if not allowed.missing}
-    return Sketch(spans, vague=len(spans) < len(predicates.constraints))
+    return Sketch(spans, vague=len(spans) < len(predicates.constraints) or not predicates.is_open)
 
 
 def spans_of_event(event: Attributes) -> Spans:
@@ -125,13 +127,18 @@ CHARACTERS = 32
 
 STRING_BITS = 32 * CHARACTERS
 NUMBER_BITS = 64
-BOOLEAN_LO = BOTTOM = -(1 << 66)
-BOOLEAN_HI = BOTTOM + 3
+BOOLEAN_LO = -(1 << 66)
+BOOLEAN_HI = BOOLEAN_LO + 3
+FLOATS = -(1 << 68)
+"""The place of the float 0.0, in a dialect to which it is another value than the number 0."""
 NUMBER_LO, NUMBER_HI = -(1 << NUMBER_BITS), 1 << NUMBER_BITS
+FLOAT_LO, FLOAT_HI = FLOATS + NUMBER_LO, FLOATS + NUMBER_HI
+BOTTOM = FLOAT_LO
 STRING_LO = 1 << 65
 STRING_HI = TOP = STRING_LO + (1 << STRING_BITS)
 
-NO_LO, NO_HI = frozenset((BOOLEAN_LO, NUMBER_LO, STRING_LO)), frozenset((BOOLEAN_HI, NUMBER_HI, STRING_HI))
+NO_LO = frozenset((FLOAT_LO, BOOLEAN_LO, NUMBER_LO, STRING_LO))
+NO_HI = frozenset((FLOAT_HI, BOOLEAN_HI, NUMBER_HI, STRING_HI))
 """An end of a span that is one of these is no bound at all."""
 
 _DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<q")
@@ -141,6 +148,8 @@ _MAGNITUDE = (1 << 63) - 1
 def _point(value: Value) -> int:
     if isinstance(value, str):
         return _string_point(value[:CHARACTERS])
+    if isinstance(value, Float):
+        return FLOATS + _number_point(value.number)
     return _boolean_point(value) if isinstance(value, bool) else _number_point(value)
 
 
@@ -149,7 +158,7 @@ def _key(value: Value) -> Key:
 
 
 def _boolean_point(truth: bool) -> int:
-    return BOTTOM + 1 + truth
+    return BOOLEAN_LO + 1 + truth
 
 
 def _number_point(number: Number) -> int:
@@ -175,6 +184,8 @@ def _string_point(beginning: str) -> int:
 
 def _span_of(allowed: ValueSet) -> Span:
     parts = []
+    if allowed.floats is not None:
+        parts.append(_of_floats(allowed.floats))
     if allowed.booleans:
         parts.append(_of_booleans(allowed.booleans))
     if allowed.numbers is not None:
@@ -204,6 +215,15 @@ def _of_numbers(numbers: NumberSet) -> Span:
         return _unsure(lo, hi)
     # At a bound other numbers share its point, so that only what is farther inside is certain.
     return Span(lo, hi, lo if low is None else lo + 1, hi if high is None else hi - 1)
+
+
+def _of_floats(floats: NumberSet) -> Span:
+    lo, hi, sure_lo, sure_hi, key, _ = _of_numbers(floats)
+    if key is not None and not isinstance(key, str | tuple | Float):
+        return _only(FLOATS + lo, Float(key))
+    if sure_lo > sure_hi:
+        return _unsure(FLOATS + lo, FLOATS + hi)
+    return Span(FLOATS + lo, FLOATS + hi, FLOATS + sure_lo, FLOATS + sure_hi)
 
 
 def _of_strings(strings: StringSet) -> Span:

@@ -122,11 +122,11 @@ class Codec:
 
     def advertisement(self, row: object) -> Advertisement:
         row = _table(row)
-        return Advertisement(NO_RANK, text(row, "id"), self._filter(row))
+        return Advertisement(NO_RANK, text(row, "id"), self._filter(row, self.dialect.advertisement))
 
     def subscription(self, row: object) -> Subscription:
         row = _table(row)
-        return Subscription(NO_RANK, text(row, "id"), self._filter(row))
+        return Subscription(NO_RANK, text(row, "id"), self._filter(row, self.dialect.parse))
 
     def publication(self, row: object) -> Publication:
         row = _table(row)
@@ -144,9 +144,9 @@ class Codec:
         own = self.wire.own.get(key)
         return Refusal(f'"{key}": found {shown(raw)}; expected {expected if own is None else own.expected}')
 
-    def _filter(self, row: Row) -> Filter:
+    def _filter(self, row: Row, read: Callable[[object], Filter]) -> Filter:
         try:
-            return self.dialect.parse(row.get("filter"))
+            return read(row.get("filter"))
         except FilterError as error:
             raise Refusal(str(error)) from None
 

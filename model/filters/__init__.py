@@ -12,8 +12,18 @@ In both, `matches`, `covers` and `overlaps` are exact, and equal filters are tho
 """
 
 from routeproof.model.filters.event_set import EVENTS, EventSet
-from routeproof.model.filters.interface import Attributes, Dialect, Event, Filter, FilterError, Number, Value
-from routeproof.model.filters.predicate_dialect import DIALECTS, STRICT, PredicateDialect, dialect
+from routeproof.model.filters.interface import (
+    Attributes,
+    Constant,
+    Dialect,
+    Event,
+    Filter,
+    FilterError,
+    Float,
+    Number,
+    Value,
+)
+from routeproof.model.filters.predicate_dialect import DIALECTS, STRICT, PredicateDialect, dialect, dialects
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
 
 __all__ = [
@@ -21,15 +31,18 @@ __all__ = [
     "EVENTS",
     "STRICT",
     "Attributes",
+    "Constant",
     "Dialect",
     "Event",
     "EventSet",
     "Filter",
     "FilterError",
+    "Float",
     "Number",
     "Predicate",
     "PredicateDialect",
     "PredicateFilter",
     "Value",
     "dialect",
+    "dialects",
 ]

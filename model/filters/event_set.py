@@ -67,6 +67,9 @@ class EventNumbers:
     def parse(self, raw: object) -> EventSet:
         return EventSet.of(raw)
 
+    def advertisement(self, raw: object) -> EventSet:
+        return EventSet.of(raw)
+
     def event(self, raw: object) -> int:
         return read_event_number(raw)
 

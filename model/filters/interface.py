@@ -21,7 +21,18 @@ LONGEST = 40
 Number: TypeAlias = int | Fraction
 """An exact number; a `Fraction` only where it is not whole."""
 
-Value: TypeAlias = str | bool | Number
+Constant: TypeAlias = str | bool | int | float
+"""A constant, or a value of an event, as JSON and TOML write it: `5` and `5.0` are two."""
+
+
+@frozen
+class Float:
+    """A number that was written as a float, in a dialect to which it is another value than the whole number."""
+
+    number: Number
+
+
+Value: TypeAlias = str | bool | Number | Float
 
 FLOATS = 1 << 12
 """Floats of which the number is remembered, some 300 bytes each: prices come again and again."""
@@ -61,12 +72,18 @@ class Attributes:
     def of(cls, values: Mapping[str, Value]) -> Attributes:
         return cls(tuple(sorted(values.items())))  # each name is there once: values are never compared
 
-    def to_json(self) -> dict[str, str | bool | int | float]:
+    def to_json(self) -> dict[str, Constant]:
         """The table that was read; a number that is not whole came from a float and goes back to the same one."""
-        return {name: float(value) if isinstance(value, Fraction) else value for name, value in self.pairs}
+        return {name: written(value) for name, value in self.pairs}
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value!r}" for name, value in self.to_json().items())
+
+
+def written(value: Value) -> Constant:
+    """The constant that is read as this value."""
+    number = value.number if isinstance(value, Float) else value
+    return float(number) if isinstance(number, Fraction) or isinstance(value, Float) else number
 
 
 def shown(value: object) -> str:
@@ -133,6 +150,10 @@ class Dialect(Protocol):
     @property
     def name(self) -> str: ...
 
-    def parse(self, raw: object) -> Filter: ...
+    def parse(self, raw: object) -> Filter:
+        """Returns the filter of a subscription."""
+
+    def advertisement(self, raw: object) -> Filter:
+        """Returns the filter of an advertisement, which may be another one than that of an equal subscription."""
 
     def event(self, raw: object) -> Event: ...

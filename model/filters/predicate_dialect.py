@@ -4,11 +4,11 @@ To add one, write a module with a function from an operator and its constant to 
 
     MINE = PredicateDialect("mine", meaning)
 
-then list the object in `DIALECTS`. `STRICT` is the example: types never mix, a missing attribute satisfies nothing,
-numbers are exact. It is only the reading of one predicate into a set of values: the tables below are the dialect. The
-prose is in `spec/filters.md`.
+then list the object in `DIALECTS`, or bring it from outside (`model.plugins`). `STRICT` is the example: types never
+mix, a missing attribute satisfies nothing, numbers are exact. It is only the reading of one predicate into a set of
+values: the tables below are the dialect. The prose is in `spec/filters.md`.
 
-`DIALECTS` is the registry, by the name that a trace's header gives.
+`DIALECTS` is the registry of those that ship, by the name that a trace's header gives.
 """
 
 from __future__ import annotations
@@ -20,14 +20,25 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from routeproof.model.filters import string_set, value_set
 from routeproof.model.filters.event_set import EVENTS
-from routeproof.model.filters.interface import Attributes, Dialect, FilterError, Number, Value, named, shown
+from routeproof.model.filters.interface import (
+    Attributes,
+    Constant,
+    Dialect,
+    FilterError,
+    Number,
+    Value,
+    exact,
+    named,
+    shown,
+)
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter, read_attributes, read_predicates
 from routeproof.model.filters.string_set import StringSet
 from routeproof.model.filters.value_set import ANYTHING, PRESENT, WHOLE_NUMBERS, NumberSet, ValueSet
+from routeproof.model.plugins import plugins
 
 Meaning: TypeAlias = Callable[[str, Value | None], ValueSet]
 """The values that an operator with a constant (or without: None) lets through; `FilterError` where there is none."""
@@ -38,17 +49,28 @@ CONDITIONS_SHOWN = 8
 """In a message about conditions that contradict each other."""
 
 
-def as_it_is(value: Value) -> Value:
-    return value
+def as_it_is(written: Constant) -> Constant:
+    return written
 
 
 @frozen
 class PredicateDialect:
-    """`reading` is what the dialect makes of a value, in events and in constants alike, before it is compared."""
+    """`reading` is what the dialect makes of what was written, in events and in constants alike, before it is compared.
+    A float that it leaves is read as the exact number (FLT-2). A dialect that keeps `5` and `5.0` apart makes `Float`s.
+
+    `unmentioned` has the values that publications may have of attributes that their advertisement does not mention:
+    `ANYTHING`, or `ABSENT` where an advertisement lists all there are. An attribute may always be missing.
+    """
 
     name: str
     meaning: Meaning
-    reading: Callable[[Value], Value] = as_it_is
+    reading: Callable[[Constant], Value | float] = as_it_is
+    unmentioned: ValueSet = field(default=ANYTHING)
+
+    @unmentioned.validator
+    def _may_be_missing(self, _: object, unmentioned: ValueSet) -> None:
+        if not unmentioned.missing:
+            raise FilterError(f"dialect {self.name}: an attribute that is not mentioned may be missing; expected that")
 
     def parse(self, raw: object) -> PredicateFilter:
         by_attribute: dict[str, list[Condition]] = {}
@@ -61,13 +83,21 @@ class PredicateDialect:
             tuple((name, allowed) for name, allowed in constraints if allowed != ANYTHING), tuple(written)
         )
 
+    def advertisement(self, raw: object) -> PredicateFilter:
+        promised = self.parse(raw)
+        return promised if self.unmentioned == ANYTHING else evolve(promised, rest=self.unmentioned)
+
     def event(self, raw: object) -> Attributes:
-        return read_attributes(raw, self.reading)
+        return read_attributes(raw, self._read)
+
+    def _read(self, written: Constant) -> Value:
+        value = self.reading(written)
+        return exact(value) if isinstance(value, float) else value
 
     def _meaning(self, number: int, predicate: Predicate) -> ValueSet:
-        value = predicate.value
+        written = predicate.constant
         try:
-            return self.meaning(predicate.operator, None if value is None else self.reading(value))
+            return self.meaning(predicate.operator, None if written is None else self._read(written))
         except FilterError as error:
             raise FilterError(f"predicate {number}: {error}") from None
 
@@ -101,10 +131,10 @@ def _conflict(conditions: list[Condition]) -> list[Predicate]:
 
 
 def _once(conditions: list[Condition]) -> list[Predicate]:
-    # With its type: to Python, the constants True and 1 are equal.
-    first: dict[tuple[str, bool, Value | None], Predicate] = {}
-    for each, _ in conditions:
-        first.setdefault((each.operator, isinstance(each.constant, bool), each.value), each)
+    # By what each admits, and its type: to Python, the constants True and 1 are equal.
+    first: dict[tuple[str, bool, Value | None, ValueSet], Predicate] = {}
+    for each, allowed in conditions:
+        first.setdefault((each.operator, isinstance(each.constant, bool), each.value, allowed), each)
     return list(first.values())
 
 
@@ -170,8 +200,14 @@ _ALL: tuple[Dialect, ...] = (STRICT, EVENTS)
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({each.name: each for each in _ALL})
 
 
+def dialects() -> Mapping[str, Dialect]:
+    """The dialects that ship and those from outside, by name. A name that is taken is not given again."""
+    outside = {each.name: each for plugin in plugins() for each in getattr(plugin, "dialects", ())}
+    return DIALECTS if not outside else {**outside, **DIALECTS}
+
+
 def dialect(name: object) -> Dialect:
-    found = DIALECTS.get(name) if isinstance(name, str) else None
+    found = DIALECTS.get(name) or dialects().get(name) if isinstance(name, str) else None
     if found is None:
-        raise FilterError(f"dialect {shown(name)} is unknown; expected one of {', '.join(sorted(DIALECTS))}")
+        raise FilterError(f"dialect {shown(name)} is unknown; expected one of {', '.join(sorted(dialects()))}")
     return found

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
 
 from attrs import field, frozen
 
-from routeproof.model.filters.interface import Attributes, Event, Filter, FilterError, Value, exact, named, shown
+from routeproof.model.filters.interface import (
+    Attributes,
+    Constant,
+    Event,
+    Filter,
+    FilterError,
+    Value,
+    exact,
+    named,
+    shown,
+)
 from routeproof.model.filters.value_set import ANYTHING, ValueSet
-
-Constant: TypeAlias = str | bool | int | float
-"""A constant as JSON and TOML write it."""
 
 # FLT-12: far above any real filter or event, and low enough that no answer takes noticeable time.
 PREDICATES = 64
@@ -51,15 +57,24 @@ class PredicateFilter:
     `constraints` are sorted by attribute; no set among them is empty and none is `ANYTHING`. The filter's events are
     then a product of non-empty sets, one an attribute, which is why every question can be answered attribute by
     attribute (FLT-13), and why equal constraints are the same events (FLT-6). `written` has no part in equality.
+
+    `rest` has the values of all other attributes: `ANYTHING`, but in an advertisement that promises less of what it
+    does not mention. They may always be missing.
     """
 
     constraints: tuple[tuple[str, ValueSet], ...]
     written: tuple[Predicate, ...] = field(eq=False, repr=False)
+    rest: ValueSet = ANYTHING
     by_name: Mapping[str, ValueSet] = field(init=False, eq=False, repr=False)
 
     @by_name.default
     def _by_name(self) -> Mapping[str, ValueSet]:
         return dict(self.constraints)
+
+    @property
+    def is_open(self) -> bool:
+        """True if attributes that are not mentioned may have any value."""
+        return self.rest is ANYTHING
 
     def matches(self, event: Event) -> bool:
         if not isinstance(event, Attributes):
@@ -69,15 +84,27 @@ class PredicateFilter:
             value = values.get(name)
             if not (allowed.missing if value is None else value in allowed):
                 return False
-        return True
+        return self.is_open or all(value in self.rest for name, value in event.pairs if name not in self.by_name)
 
     def covers(self, other: Filter) -> bool:
-        theirs = _by_name(other)
-        return all(theirs.get(name, ANYTHING).within(mine) for name, mine in self.constraints)
+        theirs = _predicates(other)
+        covered = all(theirs.by_name.get(name, theirs.rest).within(mine) for name, mine in self.constraints)
+        if self.is_open or not covered:
+            return covered
+        others = (allowed for name, allowed in theirs.constraints if name not in self.by_name)
+        return theirs.rest.within(self.rest) and all(allowed.within(self.rest) for allowed in others)
 
     def overlaps(self, other: Filter) -> bool:
-        theirs = _by_name(other)
-        return all(theirs[name].overlaps(mine) for name, mine in self.constraints if name in theirs)
+        them = _predicates(other)
+        theirs = them.by_name
+        if not all(theirs[name].overlaps(mine) for name, mine in self.constraints if name in theirs):
+            return False
+        if self.is_open and them.is_open:
+            return True
+        mine_alone = all(them.rest.overlaps(allowed) for name, allowed in self.constraints if name not in theirs)
+        return mine_alone and all(
+            self.rest.overlaps(allowed) for name, allowed in them.constraints if name not in self.by_name
+        )
 
     def to_json(self) -> list[object]:
         """FLT-14: the predicates as written, each once, by attribute."""
@@ -87,10 +114,10 @@ class PredicateFilter:
         return " and ".join(f"{each.attribute} {each.condition}" for each in self.written) or "any event"
 
 
-def _by_name(other: Filter) -> Mapping[str, ValueSet]:
+def _predicates(other: Filter) -> PredicateFilter:
     if not isinstance(other, PredicateFilter):
         raise FilterError("a predicate filter was compared with a set of events; expected filters of one kind")
-    return other.by_name
+    return other
 
 
 def read_predicates(raw: object) -> tuple[Predicate, ...]:
@@ -120,7 +147,7 @@ def _read_predicate(where: str, raw: object) -> Predicate:
     return Predicate(attribute, raw[1], raw[2])
 
 
-def read_attributes(raw: object, reading: Callable[[Value], Value]) -> Attributes:
+def read_attributes(raw: object, reading: Callable[[Constant], Value]) -> Attributes:
     """An event; `reading` is what the dialect makes of each value."""
     if not isinstance(raw, Mapping):
         raise FilterError(f"an event: found {shown(raw)}; expected a table of attributes")
@@ -140,8 +167,8 @@ class _Unreadable(ValueError):
     """A fault of a value. The caller adds where it stands."""
 
 
-def read_value(raw: object, longest: int) -> Value:
-    """A string, a boolean or a number that is exact from here on (FLT-1, FLT-2)."""
+def read_value(raw: object, longest: int) -> Constant:
+    """A string, a boolean or a number, as it was written (FLT-1)."""
     # Exact types: a subclass may compare and print as it likes, and JSON and TOML bring none.
     if type(raw) is bool:
         return raw
@@ -154,7 +181,7 @@ def read_value(raw: object, longest: int) -> Value:
             raise _Unreadable(f"found {shown(raw)}; expected at most {NUMBER_BITS} bits")
         return raw
     if type(raw) is float and math.isfinite(raw):
-        return exact(raw)
+        return raw
     kind = "a finite number" if type(raw) is float else "a string, a boolean or a number"
     raise _Unreadable(f"found {shown(raw)}; expected {kind}")
 

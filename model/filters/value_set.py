@@ -1,7 +1,7 @@
-"""Sets of values of one attribute: numbers, strings and booleans, and whether it may be missing.
+"""Sets of values of one attribute: numbers, strings, booleans and floats, and whether it may be missing.
 
-This is all a dialect has to produce. The four have nothing in common, so a set of values is included in another, or
-shares a value with it, kind by kind.
+This is all a dialect has to produce. The kinds have nothing in common, so a set of values is included in another, or
+shares a value with it, kind by kind. Floats are a kind of their own only in a dialect that reads them so (`Float`).
 
 Every conjunction of comparisons with constants is an interval of the real line or of the whole numbers, with holes.
 `NumberSet` is its one normal form: bounds are as tight as they go and holes lie strictly inside, so that equal sets are
@@ -16,7 +16,7 @@ from typing import Protocol, Self, TypeVar
 
 from attrs import evolve, frozen
 
-from routeproof.model.filters.interface import Number, Value, exact
+from routeproof.model.filters.interface import Float, Number, Value, exact
 from routeproof.model.filters.string_set import ALL_STRINGS, StringSet
 
 BOOLEANS = frozenset((False, True))
@@ -144,23 +144,27 @@ K = TypeVar("K", bound=_Kind)
 
 @frozen
 class ValueSet:
-    """No numbers, and no strings, is None. Every field is a normal form: equal sets are equal values."""
+    """No numbers, no strings and no floats is None. Every field is a normal form: equal sets are equal values."""
 
     numbers: NumberSet | None = None
     strings: StringSet | None = None
     booleans: frozenset[bool] = frozenset()
     missing: bool = False
+    floats: NumberSet | None = None
 
     def __contains__(self, value: Value) -> bool:
         if isinstance(value, str):
             return self.strings is not None and value in self.strings
         if isinstance(value, bool):  # before numbers: to Python, True is one
             return value in self.booleans
+        if isinstance(value, Float):
+            return self.floats is not None and value.number in self.floats
         return self.numbers is not None and value in self.numbers
 
     @property
     def is_empty(self) -> bool:
-        return self.numbers is None and self.strings is None and not self.booleans and not self.missing
+        is_empty = self.numbers is None and self.strings is None and not self.booleans and not self.missing
+        return is_empty and self.floats is None
 
     def within(self, other: ValueSet) -> bool:
         return (
@@ -168,6 +172,7 @@ class ValueSet:
             and _within(self.numbers, other.numbers)
             and _within(self.strings, other.strings)
             and self.booleans <= other.booleans
+            and (self.floats is None or _within(self.floats, other.floats))
         )
 
     def overlaps(self, other: ValueSet) -> bool:
@@ -176,6 +181,7 @@ class ValueSet:
             or _overlap(self.numbers, other.numbers)
             or _overlap(self.strings, other.strings)
             or not self.booleans.isdisjoint(other.booleans)
+            or (self.floats is not None and _overlap(self.floats, other.floats))
         )
 
     def intersect(self, other: ValueSet) -> ValueSet:
@@ -184,13 +190,15 @@ class ValueSet:
             _intersect(self.strings, other.strings),
             self.booleans & other.booleans,
             self.missing and other.missing,
+            None if self.floats is None else _intersect(self.floats, other.floats),
         )
 
     def or_missing(self) -> ValueSet:
         return evolve(self, missing=True)
 
 
-PRESENT = ValueSet(ALL_NUMBERS, ALL_STRINGS, BOOLEANS)
+ABSENT = ValueSet(missing=True)
+PRESENT = ValueSet(ALL_NUMBERS, ALL_STRINGS, BOOLEANS, floats=ALL_NUMBERS)
 ANYTHING = PRESENT.or_missing()
 
 

@@ -13,6 +13,7 @@ from routeproof.model.filters import (
     Event,
     Filter,
     FilterError,
+    Float,
     PredicateDialect,
     PredicateFilter,
     Value,
@@ -56,7 +57,7 @@ def _not_equal(operator: str, constant: Value | None) -> ValueSet:
     """A dialect in which `!=` holds of what has another type or is missing, too."""
     if operator == "present":
         return PRESENT
-    if isinstance(constant, str | bool) or constant is None:
+    if isinstance(constant, str | bool | Float) or constant is None:
         raise FilterError("a number is expected")
     if operator == "=":
         return ValueSet(numbers=only(constant))

@@ -1,10 +1,16 @@
-"""A user's own property, seeded fault and policies, for the routing core."""
+"""A user's own property, seeded fault and policies, for the routing core; and a dialect of filters."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 from attrs import evolve
 
 from routeproof.model.definition import Mutant, Policy
+from routeproof.model.filters import Constant, FilterError, Float, PredicateDialect, Value, string_set
+from routeproof.model.filters.interface import exact
+from routeproof.model.filters.predicate_dialect import ON_NUMBERS
+from routeproof.model.filters.value_set import ABSENT, ValueSet
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Node, Overlay
@@ -58,3 +64,30 @@ class OWN:
     mutants = (
         Mutant("invents-entries", "routing", "RTE-3", ("active",), InventsEntries.__doc__ or "", InventsEntries),
     )
+
+
+# -- a dialect ---------------------------------------------------------------------------------------------------------
+
+
+def _typed(written: Constant) -> Value:
+    """The numbers 5 and 5.0 are two constants."""
+    return Float(exact(written)) if isinstance(written, float) else written
+
+
+def _meaning(operator: str, constant: Value | None) -> ValueSet:
+    """Equality of any constant, and comparisons of numbers of one kind."""
+    if operator == "=" and isinstance(constant, str):
+        return ValueSet(strings=string_set.only(constant))
+    if isinstance(constant, Float) and operator in ON_NUMBERS:
+        return ValueSet(floats=ON_NUMBERS[operator](constant.number))
+    if isinstance(constant, int | Fraction) and not isinstance(constant, bool) and operator in ON_NUMBERS:
+        return ValueSet(numbers=ON_NUMBERS[operator](constant))
+    raise FilterError(f"operator {operator} is not for this")
+
+
+class TYPED:
+    """What `--protocol tests.kit.own:TYPED` brings: a dialect that keeps the types of numbers, and in which an
+    advertisement lists all attributes that its publications have.
+    """
+
+    dialects = (PredicateDialect("typed", _meaning, _typed, unmentioned=ABSENT),)

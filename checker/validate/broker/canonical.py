@@ -174,7 +174,7 @@ def _filter_bytes(wanted: Filter) -> bytes:
     if isinstance(wanted, EventSet):
         return b"%x" % wanted.mask
     assert isinstance(wanted, PredicateFilter)
-    return repr(wanted.constraints).encode("utf-8", "surrogatepass")
+    return repr((wanted.constraints, *(() if wanted.is_open else (wanted.rest,)))).encode("utf-8", "surrogatepass")
 
 
 def _event_bytes(event: Event) -> bytes:

@@ -225,7 +225,8 @@ class _Reader:
             if known is None:
                 raise _UnknownIdError
             return known
-        wanted: Filter = self._meanings.filter(json_text(row["filter"]))
+        read = self._meanings.advertised if kind is Advertisement else self._meanings.filter
+        wanted: Filter = read(json_text(row["filter"]))
         if known is not None and not isinstance(known, Publication) and known.filter != wanted:
             raise Unreadable(f"{id} announced with another filter than the one by which the broker knows it")
         found: Entity = kind(self._ranks.get(id, 0), id, wanted)

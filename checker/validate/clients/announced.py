@@ -129,7 +129,7 @@ class Announced:
             return
         entry = self._entry(entries, operation)
         if operation.kind == "advertise":
-            wants = self._meanings.filter(Raw(operation.filter))
+            wants = self._meanings.advertised(Raw(operation.filter))
             if wants not in entry.promised:
                 entry.promised.append(wants)
         by_client = operation.at.broker, f"@{operation.client}"

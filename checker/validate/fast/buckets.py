@@ -24,7 +24,7 @@ import numpy as np
 from attrs import Factory, define, frozen
 from numpy.typing import NDArray
 
-from routeproof.model.filters import Attributes, Filter, Number, PredicateFilter, Value
+from routeproof.model.filters import Attributes, Filter, Float, Number, PredicateFilter, Value
 from routeproof.model.filters.value_set import ValueSet
 
 End: TypeAlias = tuple[float, bool]
@@ -53,6 +53,8 @@ def bounds(values: ValueSet) -> Bounds | None:
     """The ends of a set that is one number, or all real numbers of a range and nothing else."""
     numbers = values.numbers
     if numbers is None or values.strings is not None or values.booleans or values.missing or numbers.holes:
+        return None
+    if values.floats is not None:
         return None
     if numbers.whole and numbers.low != numbers.high:
         return None
@@ -168,6 +170,9 @@ def only_value(values: ValueSet) -> Item | None:
     """
     if values.missing:
         return None
+    if (floats := values.floats) is not None:
+        alone = floats.low is not None and floats.low == floats.high and values == ValueSet(floats=floats)
+        return Float(floats.low) if alone and floats.low is not None else None
     numbers, strings, booleans = values.numbers, values.strings, values.booleans
     if numbers is not None:
         alone = strings is None and not booleans and numbers.low == numbers.high

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Protocol, TypeAlias
 
 from attrs import Factory, define
@@ -148,6 +149,9 @@ class PredicateIndex:
             self._enter(bucket, True)
         bucket.add(group)
 
+    def __iter__(self) -> Iterator[Group]:
+        return (group for bucket in self._by_key.values() for group in bucket.groups)
+
     def remove(self, group: Group) -> None:
         key = Key.of(_predicates(group.filter))
         bucket = self._by_key[key]
@@ -263,12 +267,41 @@ def _predicates(each: Filter) -> PredicateFilter:
 # -- both kinds --------------------------------------------------------------------------------------------------------
 
 
+class ClosedIndex:
+    """Advertisements that say what they do not mention, of which a dialect has few: each is asked."""
+
+    def __init__(self) -> None:
+        self._groups: dict[Filter, Group] = {}
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
+
+    def add(self, group: Group) -> None:
+        self._groups[group.filter] = group
+
+    def remove(self, group: Group) -> None:
+        del self._groups[group.filter]
+
+    def matching(self, event: Event) -> list[Group]:
+        return [group for group in self if group.filter.matches(event)]
+
+    def covering(self, asked: Filter) -> list[Group]:
+        return [group for group in self if group.filter.covers(asked)]
+
+    def covered(self, asked: Filter) -> list[Group]:
+        return [group for group in self if asked.covers(group.filter)]
+
+    def overlapping(self, asked: Filter) -> list[Group]:
+        return [group for group in self if group.filter.overlaps(asked)]
+
+
 class BothKinds:
     """Each question goes to the index of its kind."""
 
     def __init__(self) -> None:
         self._sets = EventSetIndex()
         self._predicates = PredicateIndex()
+        self._closed = ClosedIndex()
 
     def add(self, group: Group) -> None:
         self._of(group.filter).add(group)
@@ -277,19 +310,35 @@ class BothKinds:
         self._of(group.filter).remove(group)
 
     def matching(self, event: Event) -> Iterable[Group]:
-        return (self._predicates if isinstance(event, Attributes) else self._sets).matching(event)
+        if not isinstance(event, Attributes):
+            return self._sets.matching(event)
+        return chain(self._predicates.matching(event), self._closed.matching(event))
 
     def covering(self, asked: Filter) -> Iterable[Group]:
-        return self._of(asked).covering(asked)
+        if not isinstance(asked, PredicateFilter):
+            return self._sets.covering(asked)
+        if asked.is_open:
+            return chain(self._predicates.covering(asked), self._closed.covering(asked))
+        return [group for group in chain(self._predicates, self._closed) if group.filter.covers(asked)]
 
     def covered(self, asked: Filter) -> Iterable[Group]:
-        return self._of(asked).covered(asked)
+        if not isinstance(asked, PredicateFilter):
+            return self._sets.covered(asked)
+        if asked.is_open:
+            return chain(self._predicates.covered(asked), self._closed.covered(asked))
+        return [group for group in chain(self._predicates, self._closed) if asked.covers(group.filter)]
 
     def overlapping(self, asked: Filter) -> Iterable[Group]:
-        return self._of(asked).overlapping(asked)
+        if not isinstance(asked, PredicateFilter):
+            return self._sets.overlapping(asked)
+        if asked.is_open:
+            return chain(self._predicates.overlapping(asked), self._closed.overlapping(asked))
+        return [group for group in chain(self._predicates, self._closed) if asked.overlaps(group.filter)]
 
     def _of(self, each: Filter) -> Index:
-        return self._predicates if isinstance(each, PredicateFilter) else self._sets
+        if isinstance(each, PredicateFilter):
+            return self._predicates if each.is_open else self._closed
+        return self._sets
 
 
 def matches(its: Filter, event: Event) -> bool:
@@ -300,7 +349,7 @@ def covers(wide: Filter, narrow: Filter) -> bool:
     """Compares single values first: a non-empty set is within one that holds one value only if it is that set."""
     if type(wide) is not type(narrow):
         return False
-    if isinstance(wide, PredicateFilter) and isinstance(narrow, PredicateFilter):
+    if isinstance(wide, PredicateFilter) and isinstance(narrow, PredicateFilter) and narrow.is_open:
         only = items_of(narrow)
         for name, one in items_of(wide).items():
             if only.get(name) != one:

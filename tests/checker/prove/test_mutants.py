@@ -12,7 +12,7 @@ from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.judge import judge
 from routeproof.model.filters import predicate_dialect, predicate_filter, string_set, value_set
 from routeproof.model.filters.event_set import EventSet
-from routeproof.model.filters.interface import Value
+from routeproof.model.filters.interface import Constant
 from routeproof.model.filters.predicate_filter import PredicateFilter
 from routeproof.model.filters.string_set import LAST, StringRange, StringSet
 from routeproof.model.filters.value_set import ANYTHING, NumberSet, ValueSet
@@ -55,7 +55,7 @@ def floats_as_they_are_stored(patch: Patch) -> None:
 def large_integers_as_floats(patch: Patch) -> None:
     """2^53 + 1 is 2^53 (FLT-2)."""
     real = predicate_filter.read_value
-    read: Callable[[object, int], Value] = lambda raw, longest: (  # noqa: E731
+    read: Callable[[object, int], Constant] = lambda raw, longest: (  # noqa: E731
         int(float(raw)) if type(raw) is int else real(raw, longest)
     )
     patch.setattr(predicate_filter, "read_value", read)

@@ -7,11 +7,20 @@ value of another type; and a string that reads as a number is one.
 import pytest
 from attrs import evolve
 
-from routeproof.model.filters import Attributes, Dialect, FilterError, PredicateDialect, Value, string_set, value_set
+from routeproof.model.filters import (
+    Attributes,
+    Constant,
+    Dialect,
+    FilterError,
+    PredicateDialect,
+    Value,
+    string_set,
+    value_set,
+)
 from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
 
 
-def number_where_it_reads_as_one(value: Value) -> Value:
+def number_where_it_reads_as_one(value: Constant) -> Constant:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
