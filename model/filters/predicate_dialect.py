@@ -56,7 +56,7 @@ def as_it_is(written: Constant) -> Constant:
 @frozen
 class PredicateDialect:
     """`reading` is what the dialect makes of what was written, in events and in constants alike, before it is compared.
-    A float that it leaves is read as the exact number (FLT-2). A dialect that keeps `5` and `5.0` apart makes `Float`s.
+    A float that it leaves is read as the exact number (FLT-2); to distinguish `5` from `5.0`, it returns a `Float`.
 
     `unmentioned` has the values that publications may have of attributes that their advertisement does not mention:
     `ANYTHING`, or `ABSENT` where an advertisement lists all there are. An attribute may always be missing.
