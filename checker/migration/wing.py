@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
-from routeproof.model.migration.parameters import parameters_of
-from routeproof.model.migration.readings import parameters_to_table
+from routeproof.model.migration.instance import parameters_of, parameters_to_table
 from routeproof.model.world import World
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def about(world: World) -> Iterator[tuple[str, str]]:
 
 def experiments() -> Mapping[str, Any]:
     """The experiments of paper 004, whose publishers move to where placement wants them."""
-    from routeproof.checker.placement.experiments import EXPERIMENTS
+    from routeproof.checker.placement.figures import EXPERIMENTS
 
     return EXPERIMENTS
 

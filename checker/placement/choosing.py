@@ -13,12 +13,11 @@ from msgspec import Struct
 
 from routeproof.checker.placement.joining import HALF, Delays, PublisherKey, Totals, column_of, latest_of
 from routeproof.checker.placement.overlay import Column, Frame
-from routeproof.impl.placement.grape import choose
-from routeproof.impl.placement.pop import Profile, target
+from routeproof.impl.placement.decisions import Profile, choose, target
 from routeproof.model.overlay import LOCAL
 
 if TYPE_CHECKING:
-    from routeproof.impl.placement.grape import Metric
+    from routeproof.impl.placement.decisions import Metric
 
 ALGORITHMS = ("pop", "grape", "brute force")
 NOW = "now"

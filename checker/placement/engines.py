@@ -24,9 +24,10 @@ from routeproof.checker.placement.choosing import (
     decode_chosen,
     encode_chosen,
 )
+from routeproof.checker.placement.events import UNKNOWN, Read
 from routeproof.checker.placement.joining import Delays, Found, Remarks, Totals, decoded, encoded, join
 from routeproof.checker.placement.overlay import Frame
-from routeproof.checker.placement.reading import UNKNOWN, Read, Source, read_unit
+from routeproof.checker.placement.reading import Source, read_unit
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.report import BadLines
 from routeproof.checker.validate.spark.columns import Batch, batches, rows_of, table_of

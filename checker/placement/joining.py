@@ -16,8 +16,9 @@ import numpy as np
 from attrs import frozen
 from msgspec import Struct
 
+from routeproof.checker.placement.events import DELIVERED, NO_TIME, PUBLISHED, RECEIVED, UNKNOWN
 from routeproof.checker.placement.overlay import Column, Frame
-from routeproof.checker.placement.reading import DELIVERED, NO_TIME, PUBLISHED, RECEIVED, UNKNOWN, decode, hashed
+from routeproof.checker.placement.reading import decode, hashed
 
 LATEST = 100
 """Publications of a publisher that POP traces before it asks where to go (POP-6), the last ones of the run."""

@@ -16,6 +16,7 @@ from routeproof.model.mesh.messages import (
     Anchor,
     Ask,
     Confirm,
+    Coordinator,
     Down,
     Drained,
     Edges,
@@ -24,6 +25,8 @@ from routeproof.model.mesh.messages import (
     Grant,
     Handover,
     Last,
+    MasterMap,
+    MeshTables,
     Move,
     OpenLink,
     Prepare,
@@ -32,7 +35,6 @@ from routeproof.model.mesh.messages import (
     Ring,
     Snapshot,
 )
-from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from attrs import evolve
 
 from routeproof.model.definition import Mutant
-from routeproof.model.mesh.maps import WorkingMap
-from routeproof.model.mesh.messages import Edges, Renew, Ring
+from routeproof.model.mesh.forwarding import WorkingMap
+from routeproof.model.mesh.messages import Edges, Ends, MasterMap, MeshTables, Renew, Ring
 from routeproof.model.mesh.move import MovingMesh
-from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Outcome

@@ -1,19 +1,52 @@
-"""Migration as the model has it."""
+"""Definition of migration for the engines, and its ghost: the order in which subscribers receive."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 from routeproof.model.definition import Definition, Mutant, Section
+from routeproof.model.history import Event, Ghost, Ledger
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE
-from routeproof.model.migration.ghosts import Overtaken
 from routeproof.model.migration.handler import Migration
+from routeproof.model.migration.instance import (
+    movers,
+    operations,
+    parameters_of,
+    parameters_to_table,
+    read_parameters,
+    topology,
+)
 from routeproof.model.migration.messages import MIGRATION
-from routeproof.model.migration.operations import movers, operations, topology
-from routeproof.model.migration.parameters import parameters_of
-from routeproof.model.migration.readings import parameters_to_table, read_parameters
 from routeproof.model.protocol import Protocol
+
+
+class Overtaken(Ghost):
+    """The first delivery that came behind a later publication of its publisher, as (earlier, later, subscription) ids.
+
+    A publisher publishes in the order in which its publications are listed (`operations`).
+    """
+
+    name = "overtaken"
+    reads = ("delivered",)
+
+    def initial(self, ledger: Ledger) -> Hashable:
+        return ()
+
+    def sees(self, ledger: Ledger, event: Event) -> Hashable | None:
+        return tuple((d.publication.rank, d.subscription.rank) for d in event.deliveries) or None
+
+    def after(self, ledger: Ledger, value: Any, seen: Any, others: Any) -> Hashable:
+        if value:
+            return value  # type: ignore[no-any-return]  # a ghost's value is its own
+        delivered, publications = others.delivered, ledger.instance.publications
+        for p, s in seen:
+            for later in publications[p + 1 :]:
+                if later.of == publications[p].of and delivered & ledger.pair(later.rank, s):
+                    return (publications[p].id, later.id, ledger.instance.subscriptions[s].id)
+            delivered |= ledger.pair(p, s)
+        return ()
 
 
 def _make(handler: type[Migration], instance: Instance, policy: str) -> Protocol:

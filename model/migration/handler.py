@@ -22,23 +22,23 @@ from routeproof.model.messages import (
     Subscription,
     Unadvertise,
 )
+from routeproof.model.migration.instance import MigrationParameters, publisher_name
 from routeproof.model.migration.messages import (
     MIGRATION,
     Arrive,
     Complete,
     Flushed,
     Leave,
+    MigrationTables,
     Path,
     Pause,
+    Publisher,
     Refuse,
     Relocate,
     Resume,
     Stay,
     Update,
 )
-from routeproof.model.migration.operations import publisher_name
-from routeproof.model.migration.parameters import MigrationParameters
-from routeproof.model.migration.state import MigrationTables, Publisher
 from routeproof.model.overlay import LOCAL, Node, Overlay, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.routing import Routing, Step

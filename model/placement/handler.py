@@ -1,32 +1,38 @@
 """Placement of publishers: the routing core, whose brokers trace publications and choose where publishers should be.
 
 `spec/placement.md` is normative; the rule ids in comments are its headings. Small methods, so that a mutant (`mutants`)
-is one of them replaced. What ends here is the decision: another protocol makes the move.
+is one of them replaced. What ends here is the decision: another protocol makes the move. The model has no time: in
+GRAPE's choice each broker on the way counts 1 toward the delay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from attrs import evolve
 
 from routeproof.model.messages import Advertisement, Deliver, Publication, Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.placement.choice import choose
 from routeproof.model.placement.messages import (
     Amount,
     BrokerTrace,
+    Counts,
+    Decision,
     Path,
+    PlacementTables,
+    Profile,
     RelocationAnswer,
     RelocationRequest,
+    Retrieval,
+    Session,
     Tag,
+    Trace,
     TraceAnswer,
     Traced,
     TraceRequest,
     TraceResult,
 )
 from routeproof.model.placement.parameters import PlacementParameters
-from routeproof.model.placement.state import Counts, Decision, PlacementTables, Profile, Retrieval, Session, Trace
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
 
@@ -298,3 +304,41 @@ class Placement(Routing):
 
     def choose(self, traces: tuple[BrokerTrace, ...]) -> Node:
         return choose(traces, self.parameters.metric, self.parameters.weight)
+
+
+# -- GRAPE's choice: its three algorithms as printed, without caches (GRP-7 to GRP-11) ---------------------------------
+
+Traces = Mapping[Node, BrokerTrace]
+
+
+def choose(traces: tuple[BrokerTrace, ...], metric: str, weight: int) -> Node:
+    """GRP-10: of the candidates whose metric is at most 100 - weight percent of its range, the least by the other."""
+    known = {trace.broker: trace for trace in traces}
+    rates = {broker: message_rate(known, broker, LOCAL) for broker in known}
+    delays = {broker: delay(known, broker, LOCAL, 0) for broker in known}
+    first, second = (rates, delays) if metric == "load" else (delays, rates)
+    least, most = min(first.values()), max(first.values())
+    left = [b for b in known if 100 * (first[b] - least) <= (100 - weight) * (most - least)]
+    return min(left, key=lambda b: (second[b], first[b], b))
+
+
+def delay(traces: Traces, broker: Node, came: Node, so_far: int) -> int:
+    """GRP-7: the delays of all deliveries in sum. Their number is the same at every candidate."""
+    trace = traces[broker]
+    behind = sum(delay(traces, n, broker, so_far + 1) for n in trace.neighbours if n != came and n in traces)
+    return trace.deliveries * (so_far + 1) + behind
+
+
+def message_rate(traces: Traces, broker: Node, came: Node) -> int:
+    """GRP-8: input messages of this broker and of all behind it."""
+    behind = sum(message_rate(traces, n, broker) for n in traces[broker].neighbours if n != came and n in traces)
+    return vector(traces, broker, came).bit_count() + behind
+
+
+def vector(traces: Traces, broker: Node, came: Node) -> int:
+    """GRP-9: what is delivered here or behind."""
+    found = traces[broker].bits
+    for neighbour in traces[broker].neighbours:
+        if neighbour != came and neighbour in traces:
+            found |= vector(traces, neighbour, broker)
+    return found

@@ -1,11 +1,17 @@
-"""Messages of placement: traced publications, results, requests and answers of POP and of GRAPE."""
+"""Messages of placement, and what a broker remembers of them in addition to its tables.
+
+Traced publications, results, requests and answers of POP and of GRAPE.
+"""
 
 from __future__ import annotations
 
-from attrs import frozen
+from typing import Annotated, Self, TypeVar
 
-from routeproof.model.fields import Node
+from attrs import evolve, frozen
+
+from routeproof.model.fields import ORDERED, Node
 from routeproof.model.messages import Advertisement, Header, Message, Publication
+from routeproof.model.tables import Tables, by_id
 
 Path = tuple[Node, ...]
 """Brokers that a relocation request has passed, the last first."""
@@ -151,3 +157,114 @@ __all__ = [
     "TraceResult",
     "Traced",
 ]
+
+
+# -- local states ------------------------------------------------------------------------------------------------------
+
+
+Counts = tuple[tuple[Node, int], ...]
+"""Subscribers by the neighbour behind which they are; `LOCAL` for the broker's own."""
+
+T = TypeVar("T")
+
+
+@frozen(cache_hash=True)
+class Trace:
+    """POP-4: a traced publication, the neighbours whose results are still to come, and what is known of it."""
+
+    advertisement: Advertisement
+    number: int
+    upstream: Node
+    waits: tuple[Node, ...]
+    counts: Counts
+
+
+@frozen(cache_hash=True)
+class Profile:
+    """POP-5: the average number of subscribers of one publisher, by neighbour, and how many traces were taken in."""
+
+    averages: tuple[tuple[Node, Amount], ...] = ()
+    traces: int = 0
+
+
+@frozen(cache_hash=True)
+class Session:
+    """GRP-3: what a broker keeps of a trace session, and (GRP-4) which neighbours got some of it."""
+
+    advertisement: Advertisement
+    number: int
+    """The number of its first publication."""
+    published: int = 0
+    """At the first broker: its publications so far."""
+    bits: int = 0
+    deliveries: int = 0
+    downstream: tuple[Node, ...] = ()
+
+
+@frozen(cache_hash=True)
+class Retrieval:
+    """GRP-4, GRP-5: answers of a session that are gathered for the upstream broker."""
+
+    advertisement: Advertisement
+    number: int
+    upstream: Node
+    waits: tuple[Node, ...]
+    traces: tuple[BrokerTrace, ...]
+
+
+@frozen(cache_hash=True)
+class Decision:
+    """The end of a selection: the path of the move, the target first, and what it rests on."""
+
+    path: Path
+    traces: tuple[BrokerTrace, ...] = ()
+
+
+PerAdvertisement = Annotated[tuple[tuple[Advertisement, T], ...], ORDERED]
+
+
+@frozen(cache_hash=True)
+class PlacementTables(Tables):
+    """A broker's tables, and its part in the placement of publishers."""
+
+    tagging: Annotated[tuple[Advertisement, ...], ORDERED] = ()
+    """Publishers here whose next publication is to be traced."""
+    numbers: PerAdvertisement[int] = ()
+    """The number of publications of each publisher here (GRP-2)."""
+    traces: tuple[Trace, ...] = ()
+    """Traces that wait for results, the oldest first."""
+    profiles: PerAdvertisement[Profile] = ()
+    gathered: PerAdvertisement[int] = ()
+    """At the first broker: traces that have ended since the last selection (POP-6)."""
+    asked: Annotated[tuple[Advertisement, ...], ORDERED] = ()
+    """At the first broker: publishers whose selection is under way."""
+    sessions: tuple[Session, ...] = ()
+    retrievals: tuple[Retrieval, ...] = ()
+    decisions: PerAdvertisement[Decision] = ()
+    """At the first broker: the last decision for each publisher."""
+
+    def of(self, name: str, advertisement: Advertisement, default: T) -> T:
+        """The entry of an advertisement in the field of this name."""
+        return next((value for a, value in getattr(self, name) if a == advertisement), default)
+
+    def put(self, name: str, advertisement: Advertisement, value: object) -> Self:
+        """With this entry of an advertisement in the field of this name; without one where the value is None."""
+        entries = [e for e in getattr(self, name) if e[0] != advertisement]
+        entries += [] if value is None else [(advertisement, value)]
+        return evolve(self, **{name: tuple(sorted(entries, key=lambda e: by_id(e[0])))})
+
+    def marked(self, name: str, advertisement: Advertisement, *, present: bool = True) -> Self:
+        """With the advertisement in the field of this name, or without it."""
+        others = [a for a in getattr(self, name) if a != advertisement]
+        entries = sorted([*others, advertisement], key=by_id) if present else others
+        return evolve(self, **{name: tuple(entries)})
+
+    def without(self, name: str, entry: object) -> Self:
+        """Without this value in the field of this name."""
+        return evolve(self, **{name: tuple(each for each in getattr(self, name) if each != entry)})
+
+    def with_last(self, name: str, entry: object) -> Self:
+        return evolve(self, **{name: (*getattr(self, name), entry)})
+
+    def session(self, advertisement: Advertisement, number: int) -> Session | None:
+        return next((s for s in self.sessions if (s.advertisement, s.number) == (advertisement, number)), None)

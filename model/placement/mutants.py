@@ -8,10 +8,19 @@ from routeproof.model.definition import Mutant
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.placement.choice import Traces, choose
-from routeproof.model.placement.handler import Placement
-from routeproof.model.placement.messages import Amount, BrokerTrace, Path, Traced, TraceRequest
-from routeproof.model.placement.state import Counts, Decision, PlacementTables, Session, Trace
+from routeproof.model.placement.handler import Placement, Traces, choose
+from routeproof.model.placement.messages import (
+    Amount,
+    BrokerTrace,
+    Counts,
+    Decision,
+    Path,
+    PlacementTables,
+    Session,
+    Trace,
+    Traced,
+    TraceRequest,
+)
 from routeproof.model.routing import Step
 
 PLACEMENT_MUTANTS: dict[str, Mutant] = {}

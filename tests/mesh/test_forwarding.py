@@ -17,11 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, carriers, downstream, passed_on
-from routeproof.model.mesh.maps import WorkingMap
-from routeproof.model.mesh.state import MasterMap
+from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, WorkingMap, carriers, downstream, passed_on
+from routeproof.model.mesh.messages import MasterMap
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.mesh import definitions
+from routeproof.spec.mesh import specification
 
 
 def meant(
@@ -29,9 +28,9 @@ def meant(
 ) -> frozenset[Node]:
     """The ends that a strategy is meant to choose."""
     if strategy == "S1":
-        return definitions.farthest_common(overlay, broker, links, ends)
+        return specification.farthest_common(overlay, broker, links, ends)
     if strategy == "S2":
-        return definitions.first_on_path(overlay, broker, ends)
+        return specification.first_on_path(overlay, broker, ends)
     return frozenset(overlay.toward(broker, end) for end in ends)
 
 
@@ -61,12 +60,12 @@ def part(
 ) -> None:
     """Asserts that a broker does its part of one publication."""
     view = WorkingMap.of(MasterMap.of(overlay, broker, radius), links, distance)
-    places = (definitions.anchor_of(overlay, broker, home, radius) for home in homes if home != broker)
+    places = (specification.anchor_of(overlay, broker, home, radius) for home in homes if home != broker)
     anchors = frozenset(view.representative[place] for place in places)
     # A publication has passed all brokers from its publisher's on; the last of them is enough to know the side.
     way = () if came_from is None else overlay.path(broker, came_from)[:0:-1][-radius:]
     kept = downstream(view, anchors, way)
-    assert kept == definitions.ends_of(overlay, broker, links, homes, radius, came_from)
+    assert kept == specification.ends_of(overlay, broker, links, homes, radius, came_from)
     ends = STRATEGIES[strategy](view, kept)
     assert ends == meant(strategy, overlay, broker, links, kept)
     upstream = set() if came_from is None else beyond(overlay, broker, overlay.toward(broker, came_from))
@@ -123,7 +122,7 @@ def test_contraction_represents_a_broker_by_the_nearest_linked_one_on_its_path(n
     assert set(view.representative) == set(master.brokers)
     for v in master.brokers:
         if v != broker:
-            assert view.representative[v] == definitions.end_for(overlay, broker, links, v)
+            assert view.representative[v] == specification.end_for(overlay, broker, links, v)
     assert {*view.representative.values()} == {broker, *view.array}
 
 
@@ -133,9 +132,9 @@ def test_anchors_that_are_passed_on_are_where_the_definition_has_them(network: A
     home, end = overlay.brokers[0], overlay.brokers[-1]
     anchor = home
     for here, following in zip(overlay.path(home, end), overlay.path(home, end)[1:], strict=False):
-        assert anchor == definitions.anchor_of(overlay, here, home, radius)
+        assert anchor == specification.anchor_of(overlay, here, home, radius)
         anchor = passed_on(MasterMap.of(overlay, here, radius), anchor, radius)
-        assert anchor == definitions.anchor_of(overlay, following, home, radius)
+        assert anchor == specification.anchor_of(overlay, following, home, radius)
 
 
 @given(networks(), st.data())
@@ -143,7 +142,7 @@ def test_what_carries_for_candidates_does_the_same_part(network: Any, data: Any)
     overlay, broker, links, homes, radius, _ = network
     connected = frozenset((*overlay.neighbours(broker), *data.draw(st.sets(st.sampled_from(links or [broker])))))
     view = WorkingMap.of(MasterMap.of(overlay, broker, radius), links)
-    ends = STRATEGIES["S2"](view, definitions.ends_of(overlay, broker, links, homes, radius, None))
+    ends = STRATEGIES["S2"](view, specification.ends_of(overlay, broker, links, homes, radius, None))
     used = carriers(view, ends, connected)
     assert set(used) <= connected
     for home in set(homes) - {broker}:

@@ -6,9 +6,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from routeproof.checker.instances import find, shipped
-from routeproof.impl.migration.broker import MigratingBroker
-from routeproof.impl.migration.implementation import IMPLEMENTATION
-from routeproof.impl.migration.publisher import MovingPublisher
+from routeproof.impl.migration.implementation import IMPLEMENTATION, MigratingBroker, MovingPublisher
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 from routeproof.spec.migration.specification import SPECIFICATION

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from attrs import evolve
 
-from routeproof.checker.placement.experiments import figures, running
-from routeproof.checker.placement.experiments.running import GRAPE, POP, STATIC, Outcome, Run, Setting
+from routeproof.checker.placement import figures, running
+from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
 from routeproof.impl.routing import Broker
 from routeproof.impl.simulation.simulator import SECOND, Costs, Observer, Operation, Simulator
 from routeproof.impl.workloads.stock import Stock, StockEnterprise

@@ -52,7 +52,7 @@ OVERTAKEN = (
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(plugins.VARIABLE, "routeproof.checker.placement.protocol:PLACEMENT")
+    monkeypatch.setenv(plugins.VARIABLE, "routeproof.checker.placement:PLACEMENT")
     yield
     plugins._announced.cache_clear()
 

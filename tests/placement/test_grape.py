@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.placement.grape import BrokerTrace, Estimate, Metric, bits_of
+from routeproof.impl.placement.decisions import BrokerTrace, Estimate, Metric, bits_of
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.spec.placement.definitions import Delays, Deliveries, mean_delay, message_rate
+from routeproof.spec.placement.specification import Delays, Deliveries, mean_delay, message_rate
 from tests.placement.test_pop import trees
 
 METRICS: tuple[Metric, ...] = ("load", "delay")

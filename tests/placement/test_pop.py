@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.placement.pop import Profile, Request, closest, passed_on, target
+from routeproof.impl.placement.decisions import Profile, Request, closest, passed_on, target
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.spec.placement.definitions import best_by_hops
+from routeproof.spec.placement.specification import best_by_hops
 
 
 @st.composite

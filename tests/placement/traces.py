@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 from hypothesis import strategies as st
 
-from routeproof.impl.placement.pop import Profile, target
+from routeproof.impl.placement.decisions import Profile, target
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from tests.placement.test_pop import trees
 

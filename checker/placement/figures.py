@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from attrs import evolve
 
 from routeproof.checker.experiments.plots import Chart, Series
 from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, Said, said
-from routeproof.checker.placement.experiments.running import GRAPE, POP, STATIC, Outcome, Run, Setting
+from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 
 SETTINGS = (Setting(STATIC), Setting(POP), Setting(GRAPE, "load"), Setting(GRAPE, "delay"))
@@ -325,3 +326,13 @@ THRESHOLDS_STUDY = Experiment(
     ),
     conflicts=CONFLICTS,
 )
+
+
+EXPERIMENTS: Mapping[str, Experiment[Any]] = {
+    "004-fig5": ENTERPRISE,
+    "004-fig6": RANDOM,
+    "004-fanout": FAN_OUT,
+    "004-weights": WEIGHTS_STUDY,
+    "004-thresholds": THRESHOLDS_STUDY,
+}
+"""The experiments of the paper: publishers that stay, and publishers that POP or GRAPE moves."""
