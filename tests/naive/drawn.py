@@ -19,13 +19,24 @@ READINGS: dict[str, tuple[Any, ...]] = {
     "overtakes": (True,),
     "identity": ("id",),
 }
-"""The values that are not the default."""
+"""Readings of pruning: the values that are not the default."""
+MOVING = {
+    "removal": "at-once",
+    "checked": "any",
+    "record": "kept",
+    "enters": "any-time",
+    "waits": "pause",
+    "publishes": "arrived",
+}
+"""Readings of migration: the values that are not the default."""
+POLICIES = ("none", "active", "lazy", "packing")
 
 
 def drawn(protocol: str, seed: int) -> dict[str, Any]:
     """Returns an instance of the protocol, under one policy."""
     r = random.Random(f"{protocol} {seed}")
-    brokers = r.choice((2, 3, 3, 3))
+    is_moving = protocol == "migration"  # publishers are nodes too: fewer of the others
+    brokers = r.choice((2, 2, 3) if is_moving else (2, 3, 3, 3))
     star = r.random() < 0.3
     events = range(r.choice(EVENTS))
     table: dict[str, Any] = {
@@ -33,7 +44,9 @@ def drawn(protocol: str, seed: int) -> dict[str, Any]:
         "protocol": protocol,
         "overlay": [[1 if star else b - 1, b] for b in range(2, brokers + 1)],
         "advertisement": _advertisements(r, brokers, events),
-        "subscription": _subscriptions(r, brokers, events, protocol == "pruning"),
+        "subscription": _subscriptions(
+            r, brokers, events, (1, 1, 2) if is_moving else (2, 2, 3), protocol == "pruning"
+        ),
     }
     table["publication"] = [
         {"id": p, "of": a["id"], "event": r.choice(a["events"])}
@@ -41,7 +54,7 @@ def drawn(protocol: str, seed: int) -> dict[str, Any]:
             : r.choice((1, 2))
         ]
     ]
-    return table | (_pruning(r, brokers) if protocol == "pruning" else _faulty(r))
+    return table | OWN[protocol](r, brokers)
 
 
 def _some(r: random.Random, events: range) -> list[int]:
@@ -55,9 +68,11 @@ def _advertisements(r: random.Random, brokers: int, events: range) -> list[dict[
     return [a | {"unadvertises": r.random() < 0.2} for a in found]
 
 
-def _subscriptions(r: random.Random, brokers: int, events: range, again: bool) -> list[dict[str, Any]]:
+def _subscriptions(
+    r: random.Random, brokers: int, events: range, counts: tuple[int, ...], again: bool
+) -> list[dict[str, Any]]:
     found = []
-    for rank, s in enumerate("STU"[: r.choice((2, 2, 3))]):
+    for rank, s in enumerate("STU"[: r.choice(counts)]):
         widest = rank == 0
         client = {"id": s, "at": r.randint(1, brokers), "events": list(events) if widest else _some(r, events)}
         client["unsubscribes"] = r.random() < (0.9 if widest else 0.4)
@@ -80,6 +95,17 @@ def _pruning(r: random.Random, brokers: int) -> dict[str, Any]:
     return {"policy": policy, "pruning": readings, "congestion": congestion}
 
 
-def _faulty(r: random.Random) -> dict[str, Any]:
+def _faulty(r: random.Random, brokers: int) -> dict[str, Any]:
     faults = {kind: r.choice((1, 1, 2)) for kind in ("loss", "duplicate", "reorder", "crash") if r.random() < 0.3}
-    return {"policy": r.choice(("none", "active", "lazy", "packing")), "faults": faults}
+    return {"policy": r.choice(POLICIES), "faults": faults}
+
+
+def _migration(r: random.Random, brokers: int) -> dict[str, Any]:
+    """One move or two, of the first publisher, and any mixture of readings."""
+    moves = [{"publisher": "a", "to": r.randint(1, brokers)} for _ in range(r.choice((1, 1, 2)))]
+    readings = {name: value for name, value in MOVING.items() if r.random() < 0.25}
+    readings |= {"refuses": [r.randint(1, brokers)]} if r.random() < 0.2 else {}
+    return {"policy": r.choice(POLICIES), "migration": {"moves": moves, **readings}}
+
+
+OWN = {"routing": _faulty, "pruning": _pruning, "migration": _migration}

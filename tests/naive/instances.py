@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from tests.naive.filters import as_event_sets
 
 MODEL = Path(__file__).parents[2] / "model"
-SHIPPED = {path.stem: path for name in ("instances", "pruning/instances") for path in (MODEL / name).glob("*.toml")}
+FOLDERS = ("instances", "pruning/instances", "migration/instances")
+SHIPPED = {path.stem: path for name in FOLDERS for path in (MODEL / name).glob("*.toml")}
 
 
 class Client(NamedTuple):
@@ -35,6 +36,7 @@ class Instance(NamedTuple):
     faults: tuple[tuple[str, int], ...] = ()
     """How many of each fault may happen."""
     pruning: tuple[tuple[str, Any], ...] = ()
+    migration: tuple[tuple[str, Any], ...] = ()
     congestion: tuple[int, ...] = ()
     must_fail: frozenset[str] = frozenset()
 
@@ -66,6 +68,7 @@ def instance_of(raw: dict[str, Any]) -> Instance:
         policies=(policy,) if isinstance(policy, str) else tuple(policy),
         faults=tuple(raw.get("faults", {}).items()),
         pruning=tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in raw.get("pruning", {}).items()),
+        migration=tuple((k, v) for k, v in raw.get("migration", {}).items()),
         congestion=tuple(c["at"] for c in raw.get("congestion", [])),
         must_fail=frozenset(raw.get("must_fail", [])),
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.migration.naive import Migration, MovingStep
 from tests.naive.instances import Client, Instance, load
 from tests.naive.routing import LOCAL, Message, Routing, Step
 from tests.naive.search import search
@@ -193,3 +194,77 @@ def test_distances_of_the_papers_table() -> None:
     assert step.critical([6, 2, 2, 6, 7]) == (7,)
     pruning.inclusive = False
     assert step.critical([6, 2, 2, 6, 7]) == (8,)
+
+
+# -- migration ---------------------------------------------------------------------------------------------------------
+
+
+def test_completing_before_the_mark_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hasty(end: Wrap) -> Wrap:
+        def wrapped(step: MovingStep, a: int) -> None:
+            step.flushed.add(a)
+            end(step, a)
+
+        return wrapped
+
+    patch(monkeypatch, MovingStep, "end", hasty)
+    assert violated("present2", "active") == {"NoLostDelivery"}
+
+
+def test_a_buffer_that_is_reversed_is_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reversing(at_client: Wrap) -> Wrap:
+        def wrapped(world: Migration, client: Any, x: int, message: Message) -> Any:
+            return at_client(world, client._replace(held=client.held[::-1]), x, message)
+
+        return wrapped
+
+    patch(monkeypatch, Migration, "at_client", reversing)
+    assert "InOrder" in violated("refused2", "active")
+
+
+def test_a_target_that_forgets_its_refusal_leaves_the_publisher_paused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(take_in: Wrap) -> Wrap:
+        def wrapped(step: MovingStep, *args: Any) -> None:
+            take_in(step, *args)
+            step.out = [to for to in step.out if to[1][0] != "Refuse"]
+
+        return wrapped
+
+    patch(monkeypatch, MovingStep, "take_in", silent)
+    assert "Released" in violated("refused2", "active")
+
+
+def test_staying_connected_is_two_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MovingStep, "leave", lambda step, x, a: None)
+    assert "OnePlace" in violated("quit2", "active")
+
+
+def test_never_withdrawing_is_not_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keeping(complete: Wrap) -> Wrap:
+        def wrapped(step: MovingStep, x: int, a: int) -> None:
+            sent = set(step.sent[x])
+            complete(step, x, a)
+            step.sent[x] = sent
+            step.out = [to for to in step.out if to[1][0] != "Unsubs"]
+
+        return wrapped
+
+    patch(monkeypatch, MovingStep, "complete", keeping)
+    assert violated("present2", "none") == {"NoStray", "FreshTables"}
+
+
+def test_an_update_that_is_sent_twice_is_off_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(update: Wrap) -> Wrap:
+        def wrapped(step: MovingStep, *args: Any) -> None:
+            update(step, *args)
+            step.out += [to for to in step.out if to[1][0] == "Update"]
+
+        return wrapped
+
+    patch(monkeypatch, MovingStep, "update", twice)
+    assert "OnPath" in violated("present2", "active")
+
+
+def test_not_draining_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MovingStep, "draws", Step.draws)
+    assert "NoLostDelivery" in violated("present2", "active")
