@@ -1,0 +1,449 @@
+"""The invariants of a move: sentences about every state, each with what its proof needs of the state before a step.
+
+`Book` and its words are those of the routing core's invariants; a moment is a setting and a state of a move. Lemmas
+follow from invariants of the same state.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from routeproof.spec.migration.theory.move import MoveState, Setting
+from routeproof.spec.theory.formulas import BROKER, PUB, Logic, Term, Truth
+from routeproof.spec.theory.invariants.book import Book
+
+
+@frozen
+class Moved:
+    """One moment of a move."""
+
+    q: Setting
+    m: MoveState
+
+    @property
+    def logic(self) -> Logic:
+        return self.q.logic
+
+    def if_(self, *conditions: Truth, then: Truth) -> Truth:
+        return self.logic.implies(self.logic.all_of(*conditions), then)
+
+    def both(self, *parts: Truth) -> Truth:
+        return self.logic.all_of(*parts)
+
+    def either(self, *parts: Truth) -> Truth:
+        return self.logic.any_of(*parts)
+
+    def no(self, part: Truth) -> Truth:
+        return self.logic.no(part)
+
+    def apart(self, one: Term, other: Term) -> Truth:
+        return self.logic.apart(one, other)
+
+    def on_both(self, b: Term) -> Truth:
+        return self.both(self.q.on_old(b), self.q.on_new(b))
+
+    def only_old(self, b: Term) -> Truth:
+        return self.both(self.q.on_old(b), self.no(self.q.on_new(b)))
+
+    def only_new(self, b: Term) -> Truth:
+        return self.both(self.q.on_new(b), self.no(self.q.on_old(b)))
+
+    def is_at_client(self, p: Term) -> Truth:
+        return self.either(self.m.old(p), self.m.held(p), self.m.new(p))
+
+
+PHASES = Book()
+"""How far the update and the completion have come."""
+
+TABLES = Book()
+"""Where the subscription is."""
+
+COPIES = Book()
+"""Where publications are."""
+
+ORDER = Book()
+"""In which order publications go."""
+
+
+# -- the update and the completion -------------------------------------------------------------------------------------
+
+
+@PHASES.conjunct(BROKER)
+def what_is_updated_is_on_the_path(w: Moved, b: Term) -> Truth:
+    """The update goes from the target toward the source, and begins after the pause."""
+    return w.if_(w.m.updated(b), then=w.both(w.q.on_path(b), w.m.paused()))
+
+
+@PHASES.conjunct(BROKER, BROKER, needs="an_update_comes_from_where_it_was_handled what_is_updated_is_on_the_path")
+def updates_begin_at_the_target(w: Moved, b: Term, c: Term) -> Truth:
+    """Every broker from the target to one that is updated is updated."""
+    return w.if_(w.m.updated(b), w.q.between(w.q.target, c, b), then=w.m.updated(c))
+
+
+@PHASES.conjunct(BROKER, needs="what_is_updated_is_on_the_path updates_begin_at_the_target")
+def an_update_comes_from_where_it_was_handled(w: Moved, b: Term) -> Truth:
+    """An update on its way leads to the next broker of the path, which is not updated."""
+    return w.if_(
+        w.m.update(b),
+        then=w.both(
+            w.q.on_path(b), w.apart(b, w.q.target), w.m.updated(w.q.next_to_target(b)), w.no(w.m.updated(b))
+        ),
+    )
+
+
+@PHASES.conjunct(
+    BROKER,
+    needs="updates_begin_at_the_target a_completion_comes_from_where_it_was_handled what_is_updated_is_on_the_path"
+    " flushed_after_the_pause",
+)
+def completion_follows_update_and_mark(w: Moved, b: Term) -> Truth:
+    """A broker that the completion has passed is on the path, and source and broker are updated and the mark has come."""
+    return w.if_(
+        w.m.done(b),
+        then=w.both(w.q.on_path(b), w.m.updated(b), w.m.updated(w.q.source), w.m.flushed()),
+    )
+
+
+@PHASES.conjunct(
+    BROKER, BROKER, needs="a_completion_comes_from_where_it_was_handled completion_follows_update_and_mark"
+)
+def completions_begin_at_the_source(w: Moved, b: Term, c: Term) -> Truth:
+    """The completion has passed every broker from the source to one that it has passed."""
+    return w.if_(w.m.done(b), w.q.between(b, c, w.q.source), then=w.m.done(c))
+
+
+@PHASES.conjunct(
+    BROKER,
+    needs="completion_follows_update_and_mark completions_begin_at_the_source an_update_comes_from_where_it_was_handled"
+    " updates_begin_at_the_target",
+)
+def a_completion_comes_from_where_it_was_handled(w: Moved, b: Term) -> Truth:
+    """A completion on its way leads to the next broker of the path, which it has not passed."""
+    return w.if_(
+        w.m.completion(b),
+        then=w.both(
+            w.q.on_path(b), w.apart(b, w.q.source), w.m.done(w.q.next_to_source(b)), w.no(w.m.done(b))
+        ),
+    )
+
+
+@PHASES.conjunct(PUB)
+def flushed_after_the_pause(w: Moved, p: Term) -> Truth:
+    """Where the mark has come, the publisher is paused, and nothing of it is on its way to the source."""
+    return w.if_(w.m.flushed(), then=w.both(w.m.paused(), w.no(w.m.old(p))))
+
+
+@PHASES.conjunct(PUB)
+def where_the_publisher_speaks(w: Moved, p: Term) -> Truth:
+    """It speaks to the target after the completion; what it holds back, it holds back in between."""
+    return w.both(
+        w.if_(w.m.resumed(), then=w.m.done(w.q.target)),
+        w.if_(w.m.held(p), then=w.both(w.m.paused(), w.no(w.m.resumed()))),
+        w.if_(w.m.new(p), then=w.m.resumed()),
+    )
+
+
+# -- the subscription --------------------------------------------------------------------------------------------------
+
+
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is")
+def both_ways_keep_it(w: Moved, b: Term) -> Truth:
+    """A broker on the way from both places has the subscription throughout."""
+    return w.if_(
+        w.on_both(b),
+        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.told(b))),
+    )
+
+
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is completions_begin_at_the_source")
+def the_old_way_keeps_it_until_the_completion(w: Moved, b: Term) -> Truth:
+    """A broker on the old way only has it at least until the completion has reached the next broker."""
+    return w.if_(
+        w.only_old(b),
+        w.no(w.m.done(w.q.inward(b))),
+        then=w.both(w.m.has(b), w.m.told(b), w.no(w.m.withdrawal(b))),
+    )
+
+
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is an_addition_is_told")
+def what_is_told_is_there_or_on_its_way(w: Moved, b: Term) -> Truth:
+    """A broker that was told has the subscription, or is about to have it."""
+    return w.if_(w.m.told(b), then=w.either(w.m.has(b), w.m.addition(b)))
+
+
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is what_is_told_is_there_or_on_its_way who_has_it_was_told")
+def an_addition_is_told(w: Moved, b: Term) -> Truth:
+    """A subscription on its way was recorded by its sender, and its receiver does not have it."""
+    return w.if_(w.m.addition(b), then=w.both(w.m.told(b), w.apart(b, w.q.home), w.no(w.m.has(b))))
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="what_is_told_is_there_or_on_its_way where_a_withdrawal_is an_update_comes_from_where_it_was_handled"
+    " completion_follows_update_and_mark a_completion_comes_from_where_it_was_handled an_addition_is_told",
+)
+def the_new_way_passes_it_on(w: Moved, b: Term) -> Truth:
+    """On the new way only, an updated broker that has it has told the next one."""
+    inward = w.q.inward(b)
+    return w.if_(w.only_new(b), w.m.updated(inward), w.m.has(inward), then=w.m.told(b))
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="what_is_told_is_there_or_on_its_way where_a_withdrawal_is the_new_way_passes_it_on both_ways_keep_it"
+    " completion_follows_update_and_mark a_completion_comes_from_where_it_was_handled"
+    " updates_begin_at_the_target",
+)
+def the_new_way_has_it_before_the_completion(w: Moved, b: Term) -> Truth:
+    """Where the completion has passed, the new way has the subscription: it was ahead."""
+    return w.if_(w.q.on_new(b), w.m.done(b), then=w.m.has(b))
+
+
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is")
+def other_publishers_keep_it(w: Moved, b: Term) -> Truth:
+    """What another publisher draws stays."""
+    return w.if_(
+        w.q.other(b),
+        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.told(b))),
+    )
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="where_it_was_told who_has_it_was_told what_is_told_is_there_or_on_its_way"
+    " a_completion_comes_from_where_it_was_handled completions_begin_at_the_source"
+    " the_old_way_keeps_it_until_the_completion an_addition_is_told additions_are_on_the_new_way",
+)
+def where_a_withdrawal_is(w: Moved, b: Term) -> Truth:
+    """A withdrawal is on the old way only, behind the completion, and nothing else draws the subscription there."""
+    return w.if_(
+        w.m.withdrawal(b),
+        then=w.both(
+            w.only_old(b),
+            w.no(w.q.other(b)),
+            w.no(w.m.told(b)),
+            w.m.has(b),
+            w.m.done(b),
+            w.m.done(w.q.inward(b)),
+        ),
+    )
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="both_ways_keep_it an_addition_is_told an_update_comes_from_where_it_was_handled other_publishers_keep_it"
+    " completion_follows_update_and_mark where_it_is the_old_way_keeps_it_until_the_completion",
+)
+def where_it_was_told(w: Moved, b: Term) -> Truth:
+    """Only brokers on the old way, on the new way, or that another publisher draws it to are told."""
+    return w.if_(w.m.told(b), then=w.both(w.apart(b, w.q.home), w.either(w.q.on_old(b), w.q.on_new(b), w.q.other(b))))
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="an_addition_is_told where_it_was_told both_ways_keep_it other_publishers_keep_it where_it_is"
+    " an_update_comes_from_where_it_was_handled the_old_way_keeps_it_until_the_completion"
+    " completion_follows_update_and_mark",
+)
+def additions_are_on_the_new_way(w: Moved, b: Term) -> Truth:
+    """A subscription is on its way on the new way only."""
+    return w.if_(w.m.addition(b), then=w.both(w.only_new(b), w.no(w.q.other(b))))
+
+
+@TABLES.conjunct(BROKER, needs="an_addition_is_told where_it_was_told")
+def where_it_is(w: Moved, b: Term) -> Truth:
+    """Only brokers on the old way, on the new way, or that another publisher draws it to have the subscription."""
+    return w.if_(w.m.has(b), then=w.either(w.q.on_old(b), w.q.on_new(b), w.q.other(b)))
+
+
+@TABLES.conjunct(BROKER, needs="an_addition_is_told where_a_withdrawal_is")
+def who_has_it_was_told(w: Moved, b: Term) -> Truth:
+    """Who has it, and is not its home, was told, and this stands unless a withdrawal is on its way."""
+    return w.if_(w.m.has(b), w.apart(b, w.q.home), then=w.either(w.m.told(b), w.m.withdrawal(b)))
+
+
+@TABLES.conjunct(
+    BROKER,
+    needs="additions_are_on_the_new_way a_completion_comes_from_where_it_was_handled"
+    " an_update_comes_from_where_it_was_handled completion_follows_update_and_mark where_it_was_told",
+)
+def the_old_way_is_withdrawn_from(w: Moved, b: Term) -> Truth:
+    """Behind the completion the old way is told nothing any more, unless another publisher draws it there."""
+    return w.if_(w.only_old(b), w.no(w.q.other(b)), w.m.told(b), then=w.no(w.m.done(w.q.inward(b))))
+
+
+# -- publications ------------------------------------------------------------------------------------------------------
+
+
+@COPIES.conjunct(PUB, BROKER)
+def copies_are_on_a_way(w: Moved, p: Term, y: Term) -> Truth:
+    """A copy is on the way from the source or from the target, short of the subscriber."""
+    return w.if_(w.m.flying(p, y), then=w.both(w.apart(y, w.q.home), w.either(w.q.on_old(y), w.q.on_new(y))))
+
+
+@COPIES.conjunct(PUB, BROKER, needs="where_the_publisher_speaks")
+def the_new_way_is_empty_before(w: Moved, p: Term, y: Term) -> Truth:
+    """Before the publisher resumes, copies are on the old way."""
+    return w.if_(w.m.flying(p, y), w.no(w.m.resumed()), then=w.q.on_old(y))
+
+
+@COPIES.conjunct(
+    PUB,
+    BROKER,
+    needs="copies_are_on_a_way the_new_way_is_empty_before completions_begin_at_the_source flushed_after_the_pause"
+    " completion_follows_update_and_mark where_the_publisher_speaks",
+)
+def the_completion_is_behind(w: Moved, p: Term, y: Term) -> Truth:
+    """The completion does not overtake a copy on the old way."""
+    return w.if_(w.m.flying(p, y), w.only_old(y), then=w.no(w.m.done(w.q.inward(y))))
+
+
+@COPIES.lemma(
+    PUB,
+    BROKER,
+    needs="copies_are_on_a_way the_new_way_is_empty_before the_completion_is_behind both_ways_keep_it"
+    " the_old_way_keeps_it_until_the_completion completions_begin_at_the_source where_the_publisher_speaks"
+    " the_new_way_has_it_before_the_completion",
+)
+def the_next_broker_has_it(w: Moved, p: Term, y: Term) -> Truth:
+    """The broker that a copy is going to has the subscription."""
+    return w.if_(w.m.flying(p, y), then=w.m.has(w.q.inward(y)))
+
+
+@COPIES.lemma(
+    PUB,
+    needs="flushed_after_the_pause completion_follows_update_and_mark both_ways_keep_it where_the_publisher_speaks"
+    " the_old_way_keeps_it_until_the_completion the_new_way_has_it_before_the_completion",
+)
+def its_first_broker_has_it(w: Moved, p: Term) -> Truth:
+    """A publication on its way from the publisher comes to a broker that has the subscription."""
+    return w.both(
+        w.if_(w.m.old(p), then=w.m.has(w.q.source)),
+        w.if_(w.m.new(p), then=w.m.has(w.q.target)),
+    )
+
+
+@COPIES.conjunct(PUB, needs="the_next_broker_has_it its_first_broker_has_it copies_are_on_a_way")
+def nothing_is_lost(w: Moved, p: Term) -> Truth:
+    """A publication is delivered, or on its way, or held back by its publisher."""
+    return w.if_(
+        w.m.published(p),
+        then=w.either(
+            w.m.delivered(p),
+            w.is_at_client(p),
+            w.logic.some((BROKER,), lambda y: w.m.flying(p, y)),
+        ),
+    )
+
+
+@COPIES.conjunct(PUB, needs="a_copy_is_alone where_the_publisher_speaks one_copy")
+def in_one_place(w: Moved, p: Term) -> Truth:
+    """What is at its publisher, or between it and a broker, is so in one place, is published, and not delivered."""
+    m = w.m
+    return w.both(
+        w.if_(w.is_at_client(p), then=w.both(m.published(p), w.no(m.delivered(p)))),
+        w.if_(m.delivered(p), then=m.published(p)),
+        w.no(w.both(m.old(p), m.held(p))),
+        w.no(w.both(m.old(p), m.new(p))),
+        w.no(w.both(m.held(p), m.new(p))),
+        w.no(m.twice()),
+    )
+
+
+@COPIES.conjunct(PUB, BROKER, needs="in_one_place one_copy")
+def a_copy_is_alone(w: Moved, p: Term, y: Term) -> Truth:
+    """What has a copy on its way is published, not delivered, and no longer at its publisher."""
+    return w.if_(
+        w.m.flying(p, y),
+        then=w.both(w.m.published(p), w.no(w.m.delivered(p)), w.no(w.is_at_client(p))),
+    )
+
+
+@COPIES.conjunct(PUB, BROKER, BROKER, needs="a_copy_is_alone")
+def one_copy(w: Moved, p: Term, y: Term, z: Term) -> Truth:
+    """There is one copy at most."""
+    return w.if_(w.m.flying(p, y), w.m.flying(p, z), then=w.q.equal(y, z))
+
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+
+@ORDER.conjunct(PUB, PUB, needs="in_one_place flushed_after_the_pause where_the_publisher_speaks completion_follows_update_and_mark")
+def the_publisher_keeps_the_order(w: Moved, p: Term, o: Term) -> Truth:
+    """Of two publications the later is not ahead of the earlier between publisher and brokers."""
+    m = w.m
+    return w.if_(
+        w.q.earlier(p, o),
+        m.published(o),
+        then=w.both(
+            w.if_(m.old(o), then=w.no(w.either(m.held(p), m.new(p)))),
+            w.if_(m.new(o), then=w.no(w.either(m.old(p), m.held(p)))),
+        ),
+    )
+
+
+@ORDER.conjunct(
+    PUB,
+    PUB,
+    BROKER,
+    needs="the_publisher_keeps_the_order in_one_place a_copy_is_alone copies_are_on_a_way where_the_publisher_speaks",
+)
+def a_copy_is_ahead_of_the_publisher(w: Moved, p: Term, o: Term, y: Term) -> Truth:
+    """What has left for the subscriber was published before what is still at the publisher."""
+    return w.if_(w.q.earlier(p, o), w.m.flying(o, y), then=w.no(w.is_at_client(p)))
+
+
+@ORDER.conjunct(
+    PUB,
+    PUB,
+    BROKER,
+    BROKER,
+    needs="a_copy_is_ahead_of_the_publisher a_copy_is_alone one_copy copies_are_on_a_way the_new_way_is_empty_before"
+    " the_completion_is_behind flushed_after_the_pause completion_follows_update_and_mark where_the_publisher_speaks"
+    " completions_begin_at_the_source in_one_place the_publisher_keeps_the_order",
+)
+def copies_keep_the_order(w: Moved, p: Term, o: Term, y: Term, z: Term) -> Truth:
+    """Of two copies the earlier publication's is ahead."""
+    return w.if_(w.q.earlier(p, o), w.m.flying(o, y), w.m.flying(p, z), then=w.q.between(y, z, w.q.home))
+
+
+@ORDER.conjunct(
+    PUB,
+    PUB,
+    needs="copies_keep_the_order a_copy_is_ahead_of_the_publisher nothing_is_lost copies_are_on_a_way in_one_place"
+    " the_publisher_keeps_the_order the_new_way_is_empty_before the_completion_is_behind where_the_publisher_speaks"
+    " flushed_after_the_pause completion_follows_update_and_mark completions_begin_at_the_source",
+)
+def deliveries_are_in_order(w: Moved, p: Term, o: Term) -> Truth:
+    """What was published before a delivered publication is delivered."""
+    return w.if_(w.q.earlier(p, o), w.m.published(p), w.m.delivered(o), then=w.m.delivered(p))
+
+
+# -- afterwards --------------------------------------------------------------------------------------------------------
+
+AFTERWARDS = Book()
+"""What is so when the move is over."""
+
+
+@AFTERWARDS.lemma(
+    BROKER,
+    needs="completions_begin_at_the_source the_new_way_has_it_before_the_completion both_ways_keep_it"
+    " other_publishers_keep_it where_it_is who_has_it_was_told the_old_way_is_withdrawn_from"
+    " completion_follows_update_and_mark",
+)
+def tables_are_fresh(w: Moved, b: Term) -> Truth:
+    """After the move, and quiet, the tables are those of a network in which the publisher began at the target."""
+    quiet = w.logic.every((BROKER,), lambda u: w.no(w.either(w.m.addition(u), w.m.withdrawal(u))))
+    fresh = w.logic.iff(w.m.has(b), w.either(w.q.on_new(b), w.q.other(b)))
+    lies = w.either(w.m.updated(b), w.q.equal(w.q.next_to_source(b), w.q.next_to_target(b)))
+    return w.if_(w.m.done(w.q.target), quiet, then=w.both(fresh, lies))
+
+
+@AFTERWARDS.lemma(PUB, needs="nothing_is_lost")
+def everything_arrives(w: Moved, p: Term) -> Truth:
+    """Where no copy is on its way and the publisher holds nothing back, everything is delivered."""
+    on_its_way = w.either(w.is_at_client(p), w.logic.some((BROKER,), lambda y: w.m.flying(p, y)))
+    return w.if_(w.m.published(p), w.no(on_its_way), then=w.m.delivered(p))
+
+
+BOOK = PHASES | TABLES | COPIES | ORDER | AFTERWARDS

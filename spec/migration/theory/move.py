@@ -1,0 +1,405 @@
+"""The relation: one move of a publisher from its source to its target, as one subscription sees it.
+
+The subscription s stays at its home all the time, and everything was settled when the move began. Covering is left
+out: this is policy `none`, where subscriptions do not depend on each other. So a state needs little: what each broker
+knows of s and of the move, and where copies of publications are. A table has s from the neighbour on the way to its
+home, if at all; therefore what is said of s on a link is indexed by the broker at the end of the link that lies farther
+from the home, and a copy of a publication by the broker that sent it toward the home.
+
+An event has a guard and gives every part of the state a new value, in the language of `formulas`. Z3 reads it over
+trees of any size. Over listed brokers it computes the next state, which is how the model is held to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve, frozen
+
+from routeproof.spec.theory.formulas import BROKER, PUB, Logic, Relation, Sort, Term, Truth, over
+from routeproof.spec.theory.relation.signature import Tree
+
+DRAINED, AT_ONCE = "drained", "at-once"
+
+
+@frozen
+class Setting:
+    """What never changes during a move."""
+
+    logic: Logic
+    tree: Tree
+    source: Term
+    target: Term
+    home: Term
+    """The broker of the subscription."""
+    other: Relation
+    """The brokers that have the subscription because of publishers that stay."""
+    earlier: Relation
+    """The order in which the publisher publishes."""
+    removal: str = DRAINED
+
+    def between(self, x: Term, y: Term, z: Term) -> Truth:
+        return self.tree.between(x, y, z)
+
+    def toward(self, x: Term, z: Term) -> Term:
+        return self.tree.toward(x, z)
+
+    def equal(self, one: Term, other: Term) -> Truth:
+        return self.logic.equal(one, other)
+
+    def on_path(self, b: Term) -> Truth:
+        return self.between(self.target, b, self.source)
+
+    def on_old(self, b: Term) -> Truth:
+        """b is on the way from the source to the subscription."""
+        return self.between(self.source, b, self.home)
+
+    def on_new(self, b: Term) -> Truth:
+        """b is on the way from the target to the subscription."""
+        return self.between(self.target, b, self.home)
+
+    def inward(self, b: Term) -> Term:
+        """The neighbour of b on the way to the subscription."""
+        return self.toward(b, self.home)
+
+    def next_to_target(self, b: Term) -> Term:
+        return self.toward(b, self.target)
+
+    def next_to_source(self, b: Term) -> Term:
+        return self.toward(b, self.source)
+
+
+@frozen
+class MoveState:
+    """One state of a move."""
+
+    updated: Relation = over(BROKER)
+    """The broker has handled the update: for it, the advertisement lies toward the target (MIG-4)."""
+    done: Relation = over(BROKER)
+    """The completion has passed: the advertisement no longer lies toward the source (MIG-13)."""
+    update: Relation = over(BROKER)
+    """An update is on its way to this broker."""
+    completion: Relation = over(BROKER)
+    has: Relation = over(BROKER)
+    """The broker has the subscription in its table."""
+    told: Relation = over(BROKER)
+    """The broker's neighbour toward the subscription has it in `sent` for this broker."""
+    addition: Relation = over(BROKER)
+    """`Sub` is on its way to this broker."""
+    withdrawal: Relation = over(BROKER)
+    """`Unsub` is on its way to this broker."""
+    flying: Relation = over(PUB, BROKER)
+    """A copy is on its way from this broker to the next one toward the subscription."""
+    old: Relation = over(PUB)
+    """It is on its way from the publisher to the source."""
+    held: Relation = over(PUB)
+    new: Relation = over(PUB)
+    """It is on its way from the publisher to the target."""
+    published: Relation = over(PUB)
+    delivered: Relation = over(PUB)
+    twice: Relation = over()
+    """Some publication was delivered a second time."""
+    paused: Relation = over()
+    """The publisher was told to stop, and has sent its mark to the source and itself to the target."""
+    flushed: Relation = over()
+    """The mark has come to the source (MIG-12)."""
+    resumed: Relation = over()
+
+
+@frozen
+class Event:
+    """One kind of step. `guard` and `effect` are given the setting, the state before, and the event's elements."""
+
+    name: str
+    sorts: tuple[Sort, ...]
+    guard: Callable[..., Truth]
+    effect: Callable[..., MoveState]
+    rules: tuple[str, ...] = ()
+
+
+def started(q: Setting, m: MoveState) -> list[Truth]:
+    """The conditions at the beginning: everything is settled, nothing is published, and no move has begun."""
+    logic = q.logic
+
+    def known(b: Term) -> Truth:
+        return logic.any_of(q.on_old(b), q.other(b))
+
+    idle = (m.updated, m.done, m.update, m.completion, m.addition, m.withdrawal)
+    none = (m.old, m.held, m.new, m.published, m.delivered)
+    return [
+        *(logic.every((BROKER,), lambda b, part=part: logic.no(part(b))) for part in idle),
+        *(logic.every((PUB,), lambda p, part=part: logic.no(part(p))) for part in none),
+        *(logic.no(part()) for part in (m.twice, m.paused, m.flushed, m.resumed)),
+        logic.every((PUB, BROKER), lambda p, b: logic.no(m.flying(p, b))),
+        logic.every((BROKER,), lambda b: logic.iff(m.has(b), known(b))),
+        logic.every((BROKER,), lambda b: logic.iff(m.told(b), logic.all_of(logic.apart(b, q.home), known(b)))),
+    ]
+
+
+# -- parts of events ---------------------------------------------------------------------------------------------------
+
+
+def plus(q: Setting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
+    """The relation with one row more, on a condition."""
+    logic = q.logic
+    return lambda *row: logic.any_of(relation(*row), logic.all_of(given, _same(q, row, terms)))
+
+
+def minus(q: Setting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
+    """The relation without one row, on a condition."""
+    logic = q.logic
+    return lambda *row: logic.all_of(relation(*row), logic.no(logic.all_of(given, _same(q, row, terms))))
+
+
+def _same(q: Setting, row: tuple[Term, ...], terms: tuple[Term, ...]) -> Truth:
+    return q.logic.all_of(*(q.equal(one, other) for one, other in zip(row, terms, strict=True)))
+
+
+def yes(*row: Term) -> Truth:
+    return True
+
+
+def handled(q: Setting, m: MoveState, b: Term, p: Term, carried: bool) -> MoveState:
+    """RTE-5: the broker delivers the publication, or sends it on; also, where `carried`, for another subscription."""
+    logic = q.logic
+    at_home = q.equal(b, q.home)
+    delivers = logic.all_of(at_home, m.has(b))
+    goes = logic.all_of(logic.no(at_home), True if carried else m.has(b))
+    again = logic.all_of(delivers, m.delivered(p))
+    twice = m.twice
+    return evolve(
+        m,
+        flying=plus(q, m.flying, p, b, given=goes),
+        delivered=plus(q, m.delivered, p, given=delivers),
+        twice=lambda: logic.any_of(twice(), again),
+    )
+
+
+def first_of(q: Setting, among: Callable[[Term], Truth], p: Term) -> Truth:
+    """A channel is FIFO: p is there, and nothing that was published before it."""
+    logic = q.logic
+    ahead = logic.every((PUB,), lambda o: logic.implies(q.earlier(o, p), lambda: logic.no(among(o))))
+    return logic.all_of(among(p), ahead)
+
+
+def ended(q: Setting, m: MoveState, given: Truth) -> MoveState:
+    """MIG-7, MIG-12: the source sends the completion."""
+    return evolve(
+        m,
+        done=plus(q, m.done, q.source, given=given),
+        completion=plus(q, m.completion, q.next_to_target(q.source), given=given),
+    )
+
+
+def lies_toward(q: Setting, m: MoveState, b: Term, u: Term) -> Truth:
+    """MIG-13: for b, the moving advertisement lies toward the neighbour u, or still lies there as well."""
+    logic = q.logic
+    new = logic.all_of(m.updated(b), q.equal(q.next_to_target(b), u))
+    old = logic.all_of(logic.no(m.done(b)), q.equal(q.next_to_source(b), u))
+    return logic.any_of(new, old) if q.removal == DRAINED else _lies_once(q, m, b, u)
+
+
+def _lies_once(q: Setting, m: MoveState, b: Term, u: Term) -> Truth:
+    return q.logic.cases(m.updated(b), q.equal(q.next_to_target(b), u), q.equal(q.next_to_source(b), u))
+
+
+# -- events ------------------------------------------------------------------------------------------------------------
+
+
+def _publish_guard(q: Setting, m: MoveState, p: Term) -> Truth:
+    logic = q.logic
+    in_order = logic.every((PUB,), lambda o: logic.implies(m.published(o), lambda: q.earlier(o, p)))
+    return logic.all_of(logic.no(m.published(p)), in_order)
+
+
+def _publish(q: Setting, m: MoveState, p: Term) -> MoveState:
+    logic = q.logic
+    return evolve(
+        m,
+        published=plus(q, m.published, p),
+        old=plus(q, m.old, p, given=logic.no(m.paused())),
+        held=plus(q, m.held, p, given=logic.all_of(m.paused(), logic.no(m.resumed()))),
+        new=plus(q, m.new, p, given=m.resumed()),
+    )
+
+
+def _at_source(carried: bool) -> Callable[..., MoveState]:
+    return lambda q, m, p: handled(q, evolve(m, old=minus(q, m.old, p)), q.source, p, carried)
+
+
+def _at_target(carried: bool) -> Callable[..., MoveState]:
+    return lambda q, m, p: handled(q, evolve(m, new=minus(q, m.new, p)), q.target, p, carried)
+
+
+def _onward(carried: bool) -> Callable[..., MoveState]:
+    def effect(q: Setting, m: MoveState, p: Term, y: Term) -> MoveState:
+        return handled(q, evolve(m, flying=minus(q, m.flying, p, y)), q.inward(y), p, carried)
+
+    return effect
+
+
+def _onward_guard(q: Setting, m: MoveState, p: Term, y: Term) -> Truth:
+    return first_of(q, lambda o: m.flying(o, y), p)
+
+
+def _pause(q: Setting, m: MoveState) -> MoveState:
+    return evolve(m, paused=yes)
+
+
+def _flush_guard(q: Setting, m: MoveState) -> Truth:
+    logic = q.logic
+    is_behind = logic.every((PUB,), lambda p: logic.no(m.old(p)))
+    return logic.all_of(m.paused(), logic.no(m.flushed()), is_behind)
+
+
+def _flush(q: Setting, m: MoveState) -> MoveState:
+    return ended(q, evolve(m, flushed=yes), m.updated(q.source))
+
+
+def _take_in_guard(q: Setting, m: MoveState) -> Truth:
+    return q.logic.all_of(m.paused(), q.logic.no(m.updated(q.target)))
+
+
+def _take_in(q: Setting, m: MoveState) -> MoveState:
+    return evolve(
+        m, updated=plus(q, m.updated, q.target), update=plus(q, m.update, q.next_to_source(q.target))
+    )
+
+
+def _update_guard(q: Setting, m: MoveState, b: Term) -> Truth:
+    return m.update(b)
+
+
+def _update(q: Setting, m: MoveState, b: Term) -> MoveState:
+    """MIG-3: from x. s goes to x, unless it comes from there (MIG-6)."""
+    logic, x = q.logic, q.next_to_target(b)
+    at_source = q.equal(b, q.source)
+    if q.removal == AT_ONCE:  # MIG-5
+        m = evolve(m, has=minus(q, m.has, b, given=logic.all_of(q.equal(q.inward(b), x), logic.no(q.other(b)))))
+    new = logic.all_of(m.has(b), q.equal(q.inward(x), b), logic.no(m.told(x)))
+    after = evolve(
+        m,
+        update=plus(q, minus(q, m.update, b), q.next_to_source(b), given=logic.no(at_source)),
+        updated=plus(q, m.updated, b),
+        told=plus(q, m.told, x, given=new),
+        addition=plus(q, m.addition, x, given=new),
+    )
+    return ended(q, after, logic.all_of(at_source, m.flushed() if q.removal == DRAINED else True))
+
+
+def _complete_guard(q: Setting, m: MoveState, b: Term) -> Truth:
+    """Links are FIFO: the completion is behind the subscription, and behind publications from the source."""
+    logic, x = q.logic, q.next_to_source(b)
+    no_addition = logic.no(logic.all_of(m.addition(b), q.equal(q.inward(b), x)))
+    no_copy = logic.every((PUB,), lambda p: logic.no(logic.all_of(m.flying(p, x), q.equal(q.inward(x), b))))
+    return logic.all_of(m.completion(b), no_addition, no_copy)
+
+
+def _complete(q: Setting, m: MoveState, b: Term) -> MoveState:
+    """MIG-14: what only the moving advertisement drew toward the source is withdrawn from there."""
+    logic, x = q.logic, q.next_to_source(b)
+    gone = logic.all_of(
+        q.removal == DRAINED, q.equal(q.inward(x), b), m.told(x), logic.no(q.other(x))
+    )
+    return evolve(
+        m,
+        completion=plus(
+            q, minus(q, m.completion, b), q.next_to_target(b), given=logic.apart(b, q.target)
+        ),
+        done=plus(q, m.done, b),
+        told=minus(q, m.told, x, given=gone),
+        withdrawal=plus(q, m.withdrawal, x, given=gone),
+    )
+
+
+def _resume_guard(q: Setting, m: MoveState) -> Truth:
+    return q.logic.all_of(m.done(q.target), q.logic.no(m.resumed()))
+
+
+def _resume(q: Setting, m: MoveState) -> MoveState:
+    logic = q.logic
+    return evolve(m, resumed=yes, held=lambda p: False, new=lambda p: logic.any_of(m.new(p), m.held(p)))
+
+
+def _add(q: Setting, m: MoveState, b: Term) -> MoveState:
+    """RTE-3: every neighbour that an advertisement lies toward is told."""
+    logic = q.logic
+
+    def new(u: Term) -> Truth:
+        return logic.all_of(
+            q.tree.link(b, u),
+            q.equal(q.inward(u), b),
+            logic.no(m.told(u)),
+            lambda: logic.any_of(q.other(u), lambda: lies_toward(q, m, b, u)),
+        )
+
+    return evolve(
+        m,
+        has=plus(q, m.has, b),
+        told=lambda u: logic.any_of(m.told(u), new(u)),
+        addition=lambda u: logic.any_of(
+            logic.all_of(m.addition(u), logic.apart(u, b)), new(u)
+        ),
+    )
+
+
+def _withdraw(q: Setting, m: MoveState, b: Term) -> MoveState:
+    """RTE-6: the neighbours that were told are told that it is gone."""
+    logic = q.logic
+
+    def gone(u: Term) -> Truth:
+        return logic.all_of(q.tree.link(b, u), q.equal(q.inward(u), b), m.told(u))
+
+    return evolve(
+        m,
+        has=minus(q, m.has, b),
+        told=lambda u: logic.all_of(m.told(u), logic.no(gone(u))),
+        withdrawal=lambda u: logic.any_of(logic.all_of(m.withdrawal(u), logic.apart(u, b)), gone(u)),
+    )
+
+
+def _for_others(q: Setting, m: MoveState, b: Term) -> Truth:
+    return q.logic.no(m.has(b))
+
+
+EVENTS = (
+    Event("publish", (PUB,), _publish_guard, _publish, ("MIG-1",)),
+    Event("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source(False), ("RTE-5",)),
+    Event(
+        "publication at the source, for others",
+        (PUB,),
+        lambda q, m, p: q.logic.all_of(first_of(q, m.old, p), _for_others(q, m, q.source)),
+        _at_source(True),
+        ("RTE-5",),
+    ),
+    Event("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target(False), ("RTE-5",)),
+    Event(
+        "publication at the target, for others",
+        (PUB,),
+        lambda q, m, p: q.logic.all_of(first_of(q, m.new, p), _for_others(q, m, q.target)),
+        _at_target(True),
+        ("RTE-5",),
+    ),
+    Event("publication on its way", (PUB, BROKER), _onward_guard, _onward(False), ("RTE-5",)),
+    Event(
+        "publication on its way, for others",
+        (PUB, BROKER),
+        lambda q, m, p, y: q.logic.all_of(_onward_guard(q, m, p, y), _for_others(q, m, q.inward(y))),
+        _onward(True),
+        ("RTE-5",),
+    ),
+    Event("pause", (), lambda q, m: q.logic.no(m.paused()), _pause, ("MIG-1", "MIG-12")),
+    Event("mark at the source", (), _flush_guard, _flush, ("MIG-7", "MIG-12")),
+    Event("publisher at the target", (), _take_in_guard, _take_in, ("MIG-2", "MIG-4", "MIG-15")),
+    Event("update", (BROKER,), _update_guard, _update, ("MIG-3", "MIG-4", "MIG-6", "MIG-7", "MIG-13")),
+    Event("completion", (BROKER,), _complete_guard, _complete, ("MIG-7", "MIG-13", "MIG-14")),
+    Event("resume", (), _resume_guard, _resume, ("MIG-8",)),
+    Event("subscription", (BROKER,), lambda q, m, b: m.addition(b), _add, ("RTE-3",)),
+    Event("withdrawal", (BROKER,), lambda q, m, b: m.withdrawal(b), _withdraw, ("RTE-6",)),
+)
+
+
+def after(q: Setting, m: MoveState, event: Event, terms: tuple[Any, ...]) -> MoveState:
+    """The state after an event of these elements."""
+    return event.effect(q, m, *terms)
