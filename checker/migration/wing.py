@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
-from routeproof.model.migration.instance import parameters_of, parameters_to_table
+from routeproof.model.migration.definition import parameters_to_table
+from routeproof.model.migration.parameters import parameters_of
 from routeproof.model.world import World
 
 if TYPE_CHECKING:

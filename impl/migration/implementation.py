@@ -16,14 +16,6 @@ from routeproof.impl.simulation.simulator import Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE, Advertise, Advertisement, Message, PackedUnsubscribe, Publish, Unadvertise
-from routeproof.model.migration.instance import (
-    READINGS,
-    MigrationParameters,
-    movers,
-    parameters_of,
-    publisher_name,
-    topology,
-)
 from routeproof.model.migration.messages import (
     MIGRATION,
     Arrive,
@@ -39,6 +31,14 @@ from routeproof.model.migration.messages import (
     Resume,
     Stay,
     Update,
+)
+from routeproof.model.migration.parameters import (
+    READINGS,
+    MigrationParameters,
+    movers,
+    parameters_of,
+    publisher_name,
+    topology,
 )
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables, by_id

@@ -1,25 +1,31 @@
-"""Definition of migration for the engines, and its ghost: the order in which subscribers receive."""
+"""Definition of migration for the engines: its ghost, and its table in instance files."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from attrs import fields
+
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.history import Event, Ghost, Ledger
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE
 from routeproof.model.migration.handler import Migration
-from routeproof.model.migration.instance import (
+from routeproof.model.migration.messages import MIGRATION
+from routeproof.model.migration.parameters import (
+    DEFAULT,
+    READINGS,
+    MigrationParameters,
+    Move,
     movers,
     operations,
     parameters_of,
-    parameters_to_table,
-    read_parameters,
     topology,
 )
-from routeproof.model.migration.messages import MIGRATION
+from routeproof.model.overlay import Node
 from routeproof.model.protocol import Protocol
+from routeproof.model.reading import Place
 
 
 class Overtaken(Ghost):
@@ -47,6 +53,47 @@ class Overtaken(Ghost):
                     return (publications[p].id, later.id, ledger.instance.subscriptions[s].id)
             delivered |= ledger.pair(p, s)
         return ()
+
+
+# -- the table `[migration]` of instance files -------------------------------------------------------------------------
+
+MOVES = 8
+
+
+def read_parameters(place: Place, instance: Instance) -> MigrationParameters:
+    """The table `[migration]`."""
+    keys = place.table(("moves",), (*READINGS, "refuses"))
+    chosen = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
+    publishers = [a.advertisement.id for a in instance.advertisers]
+    moves = []
+    for entry in keys["moves"].items(MOVES, "moves, each { publisher, to }", least=1):
+        move = entry.table(("publisher", "to"), ())
+        if not publishers:
+            move["publisher"].refuse("the id of an advertisement, of which there is none")
+        moves.append(Move(move["publisher"].one_of(publishers, "an advertisement: "), _broker(move["to"], instance)))
+    refuses: tuple[Node, ...] = ()
+    if "refuses" in keys:
+        entries = keys["refuses"].items(len(instance.overlay.brokers), "brokers")
+        refuses = tuple(_broker(entry, instance) for entry in entries)
+        keys["refuses"].distinct(entries, refuses)
+    return MigrationParameters(**chosen, refuses=refuses, moves=tuple(moves))
+
+
+def parameters_to_table(parameters: MigrationParameters) -> dict[str, object]:
+    """The inverse of `read_parameters`; what has its default is left out."""
+    table: dict[str, object] = {name: getattr(parameters, name) for name in READINGS}
+    table = {name: value for name, value in table.items() if value != getattr(DEFAULT, name)}
+    if parameters.refuses:
+        table["refuses"] = list(parameters.refuses)
+    moves = [{field.name: getattr(move, field.name) for field in fields(Move)} for move in parameters.moves]
+    return {**table, "moves": moves}
+
+
+def _broker(place: Place, instance: Instance) -> Node:
+    return place.whole(1, len(instance.overlay.brokers))
+
+
+# -- the definition ----------------------------------------------------------------------------------------------------
 
 
 def _make(handler: type[Migration], instance: Instance, policy: str) -> Protocol:

@@ -22,7 +22,6 @@ from routeproof.model.messages import (
     Subscription,
     Unadvertise,
 )
-from routeproof.model.migration.instance import MigrationParameters, publisher_name
 from routeproof.model.migration.messages import (
     MIGRATION,
     Arrive,
@@ -39,6 +38,7 @@ from routeproof.model.migration.messages import (
     Stay,
     Update,
 )
+from routeproof.model.migration.parameters import MigrationParameters, publisher_name
 from routeproof.model.overlay import LOCAL, Node, Overlay, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.routing import Routing, Step

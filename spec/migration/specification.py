@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement, Message, describe
-from routeproof.model.migration.instance import movers, publisher_name, topology
 from routeproof.model.migration.messages import MIGRATION, MigrationTables, Publisher, Relocate
+from routeproof.model.migration.parameters import movers, publisher_name, topology
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
 from routeproof.spec.property import OK, Answer, Property, Rule, Seen, Specification, variants

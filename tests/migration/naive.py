@@ -224,6 +224,7 @@ class Migration(Routing):
 
     def successors(self, state: State) -> list[State]:
         found = []
+        operation: Any
         for operation, home, message in super().operations(state.done):
             kind, i = operation
             a = self.instance.pubs[i][0] if kind == "pub" else i
@@ -240,8 +241,8 @@ class Migration(Routing):
             )
         for a, number, path in self.requests():
             operation = ("move", (a, number))
-            is_after = ("move", (a, number - 1)) in state.done if number else ("adv", a) in state.done
-            if operation not in state.done and is_after:
+            before: Any = ("move", (a, number - 1)) if number else ("adv", a)
+            if operation not in state.done and before in state.done:
                 done = state._replace(done=state.done | {operation})
                 found.append(self.after(state, done, path[-1], LOCAL, ("Relocate", a, path), operation))
         for k, (x, node) in enumerate(self.links):
@@ -261,8 +262,10 @@ class Migration(Routing):
         key = (b, x, message, tables)
         known = self.known.get(key)
         if known is None:
+            local: Any
+            delivered: frozenset[tuple[int, int]] = frozenset()
             if b > len(self.brokers):
-                local, out, delivered = *self.at_client(tables, x, message), frozenset()
+                local, out = self.at_client(tables, x, message)
             else:
                 step = self.step(self, b, tables)
                 step.handle(x, message)

@@ -103,7 +103,7 @@ def _faulty(r: random.Random, brokers: int) -> dict[str, Any]:
 def _migration(r: random.Random, brokers: int) -> dict[str, Any]:
     """One move or two, of the first publisher, and any mixture of readings."""
     moves = [{"publisher": "a", "to": r.randint(1, brokers)} for _ in range(r.choice((1, 1, 2)))]
-    readings = {name: value for name, value in MOVING.items() if r.random() < 0.25}
+    readings: dict[str, Any] = {name: value for name, value in MOVING.items() if r.random() < 0.25}
     readings |= {"refuses": [r.randint(1, brokers)]} if r.random() < 0.2 else {}
     return {"policy": r.choice(POLICIES), "migration": {"moves": moves, **readings}}
 

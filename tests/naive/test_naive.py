@@ -16,8 +16,16 @@ COUNTS: dict[str, dict[str, list[int]]] = json.loads((Path(__file__).parent / "c
 """name -> policy -> [states, transitions, depth]."""
 SMALL, LARGE = 20_000, 450_000
 """The most states that are searched daily, and in campaigns (at 25,000 to 40,000 states per CPU second)."""
-CASES = [(name, policy) for name in shipped() for policy in load(name).policies]
+SMALLER = {"migration": 4_000}
+"""By protocol, where fewer are searched daily."""
+UNSEARCHED = {"across4", "crowd3", "returns3"}
+"""Instances of more than a million states: the naive search has not been made."""
+CASES = [(name, policy) for name in shipped() if name not in UNSEARCHED for policy in load(name).policies]
 ONLY_RECORDED = [(name, policy) for name, policy in CASES if COUNTS[name][policy][0] > LARGE]
+
+
+def is_small(name: str, policy: str) -> bool:
+    return COUNTS[name][policy][0] <= SMALLER.get(load(name).protocol, SMALL)
 
 
 @cache
@@ -35,7 +43,7 @@ def test_what_is_only_recorded_is_of_the_largest_instances() -> None:
 
 @pytest.mark.parametrize(
     ("name", "policy"),
-    daily([c for c in CASES if c not in ONLY_RECORDED], lambda case: COUNTS[case[0]][case[1]][0] <= SMALL),
+    daily([c for c in CASES if c not in ONLY_RECORDED], lambda case: is_small(*case)),
 )
 def test_numbers_and_verdicts(name: str, policy: str) -> None:
     instance, result = load(name), found(name, policy)

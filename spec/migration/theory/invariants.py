@@ -85,19 +85,18 @@ def an_update_comes_from_where_it_was_handled(w: Moved, b: Term) -> Truth:
     """An update on its way leads to the next broker of the path, which is not updated."""
     return w.if_(
         w.m.update(b),
-        then=w.both(
-            w.q.on_path(b), w.apart(b, w.q.target), w.m.updated(w.q.next_to_target(b)), w.no(w.m.updated(b))
-        ),
+        then=w.both(w.q.on_path(b), w.apart(b, w.q.target), w.m.updated(w.q.next_to_target(b)), w.no(w.m.updated(b))),
     )
 
 
 @PHASES.conjunct(
     BROKER,
-    needs="updates_begin_at_the_target a_completion_comes_from_where_it_was_handled what_is_updated_is_on_the_path"
+    needs="phases_follow_each_other updates_begin_at_the_target"
+    " a_completion_comes_from_where_it_was_handled what_is_updated_is_on_the_path"
     " flushed_after_the_pause",
 )
 def completion_follows_update_and_mark(w: Moved, b: Term) -> Truth:
-    """A broker that the completion has passed is on the path, and source and broker are updated and the mark has come."""
+    """Where the completion has passed, the broker and the source are updated, and the mark has come."""
     return w.if_(
         w.m.done(b),
         then=w.both(w.q.on_path(b), w.m.updated(b), w.m.updated(w.q.source), w.m.flushed()),
@@ -114,30 +113,36 @@ def completions_begin_at_the_source(w: Moved, b: Term, c: Term) -> Truth:
 
 @PHASES.conjunct(
     BROKER,
-    needs="completion_follows_update_and_mark completions_begin_at_the_source an_update_comes_from_where_it_was_handled"
-    " updates_begin_at_the_target",
+    needs="completion_follows_update_and_mark completions_begin_at_the_source"
+    " an_update_comes_from_where_it_was_handled updates_begin_at_the_target",
 )
 def a_completion_comes_from_where_it_was_handled(w: Moved, b: Term) -> Truth:
     """A completion on its way leads to the next broker of the path, which it has not passed."""
     return w.if_(
         w.m.completion(b),
-        then=w.both(
-            w.q.on_path(b), w.apart(b, w.q.source), w.m.done(w.q.next_to_source(b)), w.no(w.m.done(b))
-        ),
+        then=w.both(w.q.on_path(b), w.apart(b, w.q.source), w.m.done(w.q.next_to_source(b)), w.no(w.m.done(b))),
     )
 
 
-@PHASES.conjunct(PUB)
-def flushed_after_the_pause(w: Moved, p: Term) -> Truth:
-    """Where the mark has come, the publisher is paused, and nothing of it is on its way to the source."""
-    return w.if_(w.m.flushed(), then=w.both(w.m.paused(), w.no(w.m.old(p))))
-
-
-@PHASES.conjunct(PUB)
-def where_the_publisher_speaks(w: Moved, p: Term) -> Truth:
-    """It speaks to the target after the completion; what it holds back, it holds back in between."""
+@PHASES.conjunct()
+def phases_follow_each_other(w: Moved) -> Truth:
+    """The mark comes after the pause, and the publisher resumes after the completion and the mark."""
     return w.both(
-        w.if_(w.m.resumed(), then=w.m.done(w.q.target)),
+        w.if_(w.m.flushed(), then=w.m.paused()),
+        w.if_(w.m.resumed(), then=w.both(w.m.done(w.q.target), w.m.paused())),
+    )
+
+
+@PHASES.conjunct(PUB, needs="phases_follow_each_other")
+def flushed_after_the_pause(w: Moved, p: Term) -> Truth:
+    """Where the mark has come, no publication is on its way to the source."""
+    return w.if_(w.m.flushed(), then=w.no(w.m.old(p)))
+
+
+@PHASES.conjunct(PUB, needs="phases_follow_each_other")
+def where_the_publisher_speaks(w: Moved, p: Term) -> Truth:
+    """The publisher holds publications back after the pause, and sends them to the target once it has resumed."""
+    return w.both(
         w.if_(w.m.held(p), then=w.both(w.m.paused(), w.no(w.m.resumed()))),
         w.if_(w.m.new(p), then=w.m.resumed()),
     )
@@ -151,7 +156,7 @@ def both_ways_keep_it(w: Moved, b: Term) -> Truth:
     """A broker on the way from both places has the subscription throughout."""
     return w.if_(
         w.on_both(b),
-        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.told(b))),
+        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b))),
     )
 
 
@@ -161,38 +166,39 @@ def the_old_way_keeps_it_until_the_completion(w: Moved, b: Term) -> Truth:
     return w.if_(
         w.only_old(b),
         w.no(w.m.done(w.q.inward(b))),
-        then=w.both(w.m.has(b), w.m.told(b), w.no(w.m.withdrawal(b))),
+        then=w.both(w.m.has(b), w.m.sent(b), w.no(w.m.withdrawal(b))),
     )
 
 
-@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is an_addition_is_told")
-def what_is_told_is_there_or_on_its_way(w: Moved, b: Term) -> Truth:
-    """A broker that was told has the subscription, or is about to have it."""
-    return w.if_(w.m.told(b), then=w.either(w.m.has(b), w.m.addition(b)))
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is an_addition_is_sent")
+def what_is_sent_is_there_or_on_its_way(w: Moved, b: Term) -> Truth:
+    """A broker to which it was sent has the subscription, or is about to have it."""
+    return w.if_(w.m.sent(b), then=w.either(w.m.has(b), w.m.addition(b)))
 
 
-@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is what_is_told_is_there_or_on_its_way who_has_it_was_told")
-def an_addition_is_told(w: Moved, b: Term) -> Truth:
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is what_is_sent_is_there_or_on_its_way who_has_it_was_sent")
+def an_addition_is_sent(w: Moved, b: Term) -> Truth:
     """A subscription on its way was recorded by its sender, and its receiver does not have it."""
-    return w.if_(w.m.addition(b), then=w.both(w.m.told(b), w.apart(b, w.q.home), w.no(w.m.has(b))))
+    return w.if_(w.m.addition(b), then=w.both(w.m.sent(b), w.apart(b, w.q.home), w.no(w.m.has(b))))
 
 
 @TABLES.conjunct(
     BROKER,
-    needs="what_is_told_is_there_or_on_its_way where_a_withdrawal_is an_update_comes_from_where_it_was_handled"
-    " completion_follows_update_and_mark a_completion_comes_from_where_it_was_handled an_addition_is_told",
+    needs="what_is_sent_is_there_or_on_its_way where_a_withdrawal_is"
+    " an_update_comes_from_where_it_was_handled completion_follows_update_and_mark"
+    " a_completion_comes_from_where_it_was_handled an_addition_is_sent",
 )
 def the_new_way_passes_it_on(w: Moved, b: Term) -> Truth:
-    """On the new way only, an updated broker that has it has told the next one."""
+    """On the new way only, an updated broker that has it has sent it to the next one."""
     inward = w.q.inward(b)
-    return w.if_(w.only_new(b), w.m.updated(inward), w.m.has(inward), then=w.m.told(b))
+    return w.if_(w.only_new(b), w.m.updated(inward), w.m.has(inward), then=w.m.sent(b))
 
 
 @TABLES.conjunct(
     BROKER,
-    needs="what_is_told_is_there_or_on_its_way where_a_withdrawal_is the_new_way_passes_it_on both_ways_keep_it"
-    " completion_follows_update_and_mark a_completion_comes_from_where_it_was_handled"
-    " updates_begin_at_the_target",
+    needs="what_is_sent_is_there_or_on_its_way where_a_withdrawal_is the_new_way_passes_it_on"
+    " both_ways_keep_it completion_follows_update_and_mark"
+    " a_completion_comes_from_where_it_was_handled updates_begin_at_the_target",
 )
 def the_new_way_has_it_before_the_completion(w: Moved, b: Term) -> Truth:
     """Where the completion has passed, the new way has the subscription: it was ahead."""
@@ -201,18 +207,18 @@ def the_new_way_has_it_before_the_completion(w: Moved, b: Term) -> Truth:
 
 @TABLES.conjunct(BROKER, needs="where_a_withdrawal_is")
 def other_publishers_keep_it(w: Moved, b: Term) -> Truth:
-    """What another publisher draws stays."""
+    """A broker to which another publisher draws the subscription keeps it."""
     return w.if_(
         w.q.other(b),
-        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.told(b))),
+        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b))),
     )
 
 
 @TABLES.conjunct(
     BROKER,
-    needs="where_it_was_told who_has_it_was_told what_is_told_is_there_or_on_its_way"
+    needs="where_it_was_sent who_has_it_was_sent what_is_sent_is_there_or_on_its_way"
     " a_completion_comes_from_where_it_was_handled completions_begin_at_the_source"
-    " the_old_way_keeps_it_until_the_completion an_addition_is_told additions_are_on_the_new_way",
+    " the_old_way_keeps_it_until_the_completion an_addition_is_sent additions_are_on_the_new_way",
 )
 def where_a_withdrawal_is(w: Moved, b: Term) -> Truth:
     """A withdrawal is on the old way only, behind the completion, and nothing else draws the subscription there."""
@@ -221,7 +227,7 @@ def where_a_withdrawal_is(w: Moved, b: Term) -> Truth:
         then=w.both(
             w.only_old(b),
             w.no(w.q.other(b)),
-            w.no(w.m.told(b)),
+            w.no(w.m.sent(b)),
             w.m.has(b),
             w.m.done(b),
             w.m.done(w.q.inward(b)),
@@ -231,17 +237,18 @@ def where_a_withdrawal_is(w: Moved, b: Term) -> Truth:
 
 @TABLES.conjunct(
     BROKER,
-    needs="both_ways_keep_it an_addition_is_told an_update_comes_from_where_it_was_handled other_publishers_keep_it"
-    " completion_follows_update_and_mark where_it_is the_old_way_keeps_it_until_the_completion",
+    needs="both_ways_keep_it an_addition_is_sent an_update_comes_from_where_it_was_handled"
+    " other_publishers_keep_it completion_follows_update_and_mark where_it_is"
+    " the_old_way_keeps_it_until_the_completion",
 )
-def where_it_was_told(w: Moved, b: Term) -> Truth:
-    """Only brokers on the old way, on the new way, or that another publisher draws it to are told."""
-    return w.if_(w.m.told(b), then=w.both(w.apart(b, w.q.home), w.either(w.q.on_old(b), w.q.on_new(b), w.q.other(b))))
+def where_it_was_sent(w: Moved, b: Term) -> Truth:
+    """It was sent to brokers on the old way, on the new way, or to which another publisher draws it."""
+    return w.if_(w.m.sent(b), then=w.both(w.apart(b, w.q.home), w.either(w.q.on_old(b), w.q.on_new(b), w.q.other(b))))
 
 
 @TABLES.conjunct(
     BROKER,
-    needs="an_addition_is_told where_it_was_told both_ways_keep_it other_publishers_keep_it where_it_is"
+    needs="an_addition_is_sent where_it_was_sent both_ways_keep_it other_publishers_keep_it where_it_is"
     " an_update_comes_from_where_it_was_handled the_old_way_keeps_it_until_the_completion"
     " completion_follows_update_and_mark",
 )
@@ -250,26 +257,26 @@ def additions_are_on_the_new_way(w: Moved, b: Term) -> Truth:
     return w.if_(w.m.addition(b), then=w.both(w.only_new(b), w.no(w.q.other(b))))
 
 
-@TABLES.conjunct(BROKER, needs="an_addition_is_told where_it_was_told")
+@TABLES.conjunct(BROKER, needs="an_addition_is_sent where_it_was_sent")
 def where_it_is(w: Moved, b: Term) -> Truth:
     """Only brokers on the old way, on the new way, or that another publisher draws it to have the subscription."""
     return w.if_(w.m.has(b), then=w.either(w.q.on_old(b), w.q.on_new(b), w.q.other(b)))
 
 
-@TABLES.conjunct(BROKER, needs="an_addition_is_told where_a_withdrawal_is")
-def who_has_it_was_told(w: Moved, b: Term) -> Truth:
-    """Who has it, and is not its home, was told, and this stands unless a withdrawal is on its way."""
-    return w.if_(w.m.has(b), w.apart(b, w.q.home), then=w.either(w.m.told(b), w.m.withdrawal(b)))
+@TABLES.conjunct(BROKER, needs="an_addition_is_sent where_a_withdrawal_is")
+def who_has_it_was_sent(w: Moved, b: Term) -> Truth:
+    """A broker that has it, and is not its home, is on record, unless a withdrawal is on its way."""
+    return w.if_(w.m.has(b), w.apart(b, w.q.home), then=w.either(w.m.sent(b), w.m.withdrawal(b)))
 
 
 @TABLES.conjunct(
     BROKER,
     needs="additions_are_on_the_new_way a_completion_comes_from_where_it_was_handled"
-    " an_update_comes_from_where_it_was_handled completion_follows_update_and_mark where_it_was_told",
+    " an_update_comes_from_where_it_was_handled completion_follows_update_and_mark where_it_was_sent",
 )
 def the_old_way_is_withdrawn_from(w: Moved, b: Term) -> Truth:
-    """Behind the completion the old way is told nothing any more, unless another publisher draws it there."""
-    return w.if_(w.only_old(b), w.no(w.q.other(b)), w.m.told(b), then=w.no(w.m.done(w.q.inward(b))))
+    """Behind the completion the old way is on record no more, unless another publisher draws it there."""
+    return w.if_(w.only_old(b), w.no(w.q.other(b)), w.m.sent(b), then=w.no(w.m.done(w.q.inward(b))))
 
 
 # -- publications ------------------------------------------------------------------------------------------------------
@@ -281,7 +288,7 @@ def copies_are_on_a_way(w: Moved, p: Term, y: Term) -> Truth:
     return w.if_(w.m.flying(p, y), then=w.both(w.apart(y, w.q.home), w.either(w.q.on_old(y), w.q.on_new(y))))
 
 
-@COPIES.conjunct(PUB, BROKER, needs="where_the_publisher_speaks")
+@COPIES.conjunct(PUB, BROKER, needs="where_the_publisher_speaks phases_follow_each_other")
 def the_new_way_is_empty_before(w: Moved, p: Term, y: Term) -> Truth:
     """Before the publisher resumes, copies are on the old way."""
     return w.if_(w.m.flying(p, y), w.no(w.m.resumed()), then=w.q.on_old(y))
@@ -290,8 +297,9 @@ def the_new_way_is_empty_before(w: Moved, p: Term, y: Term) -> Truth:
 @COPIES.conjunct(
     PUB,
     BROKER,
-    needs="copies_are_on_a_way the_new_way_is_empty_before completions_begin_at_the_source flushed_after_the_pause"
-    " completion_follows_update_and_mark where_the_publisher_speaks",
+    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before"
+    " completions_begin_at_the_source flushed_after_the_pause completion_follows_update_and_mark"
+    " where_the_publisher_speaks",
 )
 def the_completion_is_behind(w: Moved, p: Term, y: Term) -> Truth:
     """The completion does not overtake a copy on the old way."""
@@ -301,8 +309,9 @@ def the_completion_is_behind(w: Moved, p: Term, y: Term) -> Truth:
 @COPIES.lemma(
     PUB,
     BROKER,
-    needs="copies_are_on_a_way the_new_way_is_empty_before the_completion_is_behind both_ways_keep_it"
-    " the_old_way_keeps_it_until_the_completion completions_begin_at_the_source where_the_publisher_speaks"
+    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before"
+    " the_completion_is_behind both_ways_keep_it the_old_way_keeps_it_until_the_completion"
+    " completions_begin_at_the_source where_the_publisher_speaks"
     " the_new_way_has_it_before_the_completion",
 )
 def the_next_broker_has_it(w: Moved, p: Term, y: Term) -> Truth:
@@ -312,8 +321,9 @@ def the_next_broker_has_it(w: Moved, p: Term, y: Term) -> Truth:
 
 @COPIES.lemma(
     PUB,
-    needs="flushed_after_the_pause completion_follows_update_and_mark both_ways_keep_it where_the_publisher_speaks"
-    " the_old_way_keeps_it_until_the_completion the_new_way_has_it_before_the_completion",
+    needs="phases_follow_each_other flushed_after_the_pause completion_follows_update_and_mark"
+    " both_ways_keep_it where_the_publisher_speaks the_old_way_keeps_it_until_the_completion"
+    " the_new_way_has_it_before_the_completion",
 )
 def its_first_broker_has_it(w: Moved, p: Term) -> Truth:
     """A publication on its way from the publisher comes to a broker that has the subscription."""
@@ -336,9 +346,9 @@ def nothing_is_lost(w: Moved, p: Term) -> Truth:
     )
 
 
-@COPIES.conjunct(PUB, needs="a_copy_is_alone where_the_publisher_speaks one_copy")
+@COPIES.conjunct(PUB, needs="phases_follow_each_other a_copy_is_alone where_the_publisher_speaks one_copy")
 def in_one_place(w: Moved, p: Term) -> Truth:
-    """What is at its publisher, or between it and a broker, is so in one place, is published, and not delivered."""
+    """A publication at its publisher, or between it and a broker, is so in one place, and is not delivered."""
     m = w.m
     return w.both(
         w.if_(w.is_at_client(p), then=w.both(m.published(p), w.no(m.delivered(p)))),
@@ -352,7 +362,7 @@ def in_one_place(w: Moved, p: Term) -> Truth:
 
 @COPIES.conjunct(PUB, BROKER, needs="in_one_place one_copy")
 def a_copy_is_alone(w: Moved, p: Term, y: Term) -> Truth:
-    """What has a copy on its way is published, not delivered, and no longer at its publisher."""
+    """A publication with a copy on its way is published, not delivered, and no longer at its publisher."""
     return w.if_(
         w.m.flying(p, y),
         then=w.both(w.m.published(p), w.no(w.m.delivered(p)), w.no(w.is_at_client(p))),
@@ -368,9 +378,14 @@ def one_copy(w: Moved, p: Term, y: Term, z: Term) -> Truth:
 # -- order -------------------------------------------------------------------------------------------------------------
 
 
-@ORDER.conjunct(PUB, PUB, needs="in_one_place flushed_after_the_pause where_the_publisher_speaks completion_follows_update_and_mark")
+@ORDER.conjunct(
+    PUB,
+    PUB,
+    needs="phases_follow_each_other in_one_place flushed_after_the_pause where_the_publisher_speaks"
+    " completion_follows_update_and_mark",
+)
 def the_publisher_keeps_the_order(w: Moved, p: Term, o: Term) -> Truth:
-    """Of two publications the later is not ahead of the earlier between publisher and brokers."""
+    """A later publication is not ahead of an earlier one between publisher and brokers."""
     m = w.m
     return w.if_(
         w.q.earlier(p, o),
@@ -386,10 +401,11 @@ def the_publisher_keeps_the_order(w: Moved, p: Term, o: Term) -> Truth:
     PUB,
     PUB,
     BROKER,
-    needs="the_publisher_keeps_the_order in_one_place a_copy_is_alone copies_are_on_a_way where_the_publisher_speaks",
+    needs="phases_follow_each_other the_publisher_keeps_the_order in_one_place a_copy_is_alone"
+    " copies_are_on_a_way where_the_publisher_speaks",
 )
 def a_copy_is_ahead_of_the_publisher(w: Moved, p: Term, o: Term, y: Term) -> Truth:
-    """What has left for the subscriber was published before what is still at the publisher."""
+    """A publication that has left for the subscriber is no later than those still at the publisher."""
     return w.if_(w.q.earlier(p, o), w.m.flying(o, y), then=w.no(w.is_at_client(p)))
 
 
@@ -398,37 +414,39 @@ def a_copy_is_ahead_of_the_publisher(w: Moved, p: Term, o: Term, y: Term) -> Tru
     PUB,
     BROKER,
     BROKER,
-    needs="a_copy_is_ahead_of_the_publisher a_copy_is_alone one_copy copies_are_on_a_way the_new_way_is_empty_before"
-    " the_completion_is_behind flushed_after_the_pause completion_follows_update_and_mark where_the_publisher_speaks"
+    needs="phases_follow_each_other a_copy_is_ahead_of_the_publisher a_copy_is_alone one_copy"
+    " copies_are_on_a_way the_new_way_is_empty_before the_completion_is_behind"
+    " flushed_after_the_pause completion_follows_update_and_mark where_the_publisher_speaks"
     " completions_begin_at_the_source in_one_place the_publisher_keeps_the_order",
 )
 def copies_keep_the_order(w: Moved, p: Term, o: Term, y: Term, z: Term) -> Truth:
-    """Of two copies the earlier publication's is ahead."""
+    """The copy of the earlier publication is ahead."""
     return w.if_(w.q.earlier(p, o), w.m.flying(o, y), w.m.flying(p, z), then=w.q.between(y, z, w.q.home))
 
 
 @ORDER.conjunct(
     PUB,
     PUB,
-    needs="copies_keep_the_order a_copy_is_ahead_of_the_publisher nothing_is_lost copies_are_on_a_way in_one_place"
-    " the_publisher_keeps_the_order the_new_way_is_empty_before the_completion_is_behind where_the_publisher_speaks"
-    " flushed_after_the_pause completion_follows_update_and_mark completions_begin_at_the_source",
+    needs="phases_follow_each_other copies_keep_the_order a_copy_is_ahead_of_the_publisher nothing_is_lost"
+    " copies_are_on_a_way in_one_place the_publisher_keeps_the_order the_new_way_is_empty_before"
+    " the_completion_is_behind where_the_publisher_speaks flushed_after_the_pause"
+    " completion_follows_update_and_mark completions_begin_at_the_source",
 )
 def deliveries_are_in_order(w: Moved, p: Term, o: Term) -> Truth:
-    """What was published before a delivered publication is delivered."""
+    """Every publication before a delivered one is delivered."""
     return w.if_(w.q.earlier(p, o), w.m.published(p), w.m.delivered(o), then=w.m.delivered(p))
 
 
 # -- afterwards --------------------------------------------------------------------------------------------------------
 
 AFTERWARDS = Book()
-"""What is so when the move is over."""
+"""Consequences for the end of a move."""
 
 
 @AFTERWARDS.lemma(
     BROKER,
     needs="completions_begin_at_the_source the_new_way_has_it_before_the_completion both_ways_keep_it"
-    " other_publishers_keep_it where_it_is who_has_it_was_told the_old_way_is_withdrawn_from"
+    " other_publishers_keep_it where_it_is who_has_it_was_sent the_old_way_is_withdrawn_from"
     " completion_follows_update_and_mark",
 )
 def tables_are_fresh(w: Moved, b: Term) -> Truth:

@@ -3,7 +3,7 @@
 The subscription s stays at its home all the time, and everything was settled when the move began. Covering is left
 out: this is policy `none`, where subscriptions do not depend on each other. So a state needs little: what each broker
 knows of s and of the move, and where copies of publications are. A table has s from the neighbour on the way to its
-home, if at all; therefore what is said of s on a link is indexed by the broker at the end of the link that lies farther
+home, if at all; a message about s on a link is therefore indexed by the broker at the end of the link that lies farther
 from the home, and a copy of a publication by the broker that sent it toward the home.
 
 An event has a guard and gives every part of the state a new value, in the language of `formulas`. Z3 reads it over
@@ -25,7 +25,7 @@ DRAINED, AT_ONCE = "drained", "at-once"
 
 @frozen
 class Setting:
-    """What never changes during a move."""
+    """Facts that do not change during a move."""
 
     logic: Logic
     tree: Tree
@@ -83,7 +83,7 @@ class MoveState:
     completion: Relation = over(BROKER)
     has: Relation = over(BROKER)
     """The broker has the subscription in its table."""
-    told: Relation = over(BROKER)
+    sent: Relation = over(BROKER)
     """The broker's neighbour toward the subscription has it in `sent` for this broker."""
     addition: Relation = over(BROKER)
     """`Sub` is on its way to this broker."""
@@ -101,7 +101,7 @@ class MoveState:
     twice: Relation = over()
     """Some publication was delivered a second time."""
     paused: Relation = over()
-    """The publisher was told to stop, and has sent its mark to the source and itself to the target."""
+    """The publisher has been asked to stop, and has sent its mark to the source and itself to the target."""
     flushed: Relation = over()
     """The mark has come to the source (MIG-12)."""
     resumed: Relation = over()
@@ -133,7 +133,7 @@ def started(q: Setting, m: MoveState) -> list[Truth]:
         *(logic.no(part()) for part in (m.twice, m.paused, m.flushed, m.resumed)),
         logic.every((PUB, BROKER), lambda p, b: logic.no(m.flying(p, b))),
         logic.every((BROKER,), lambda b: logic.iff(m.has(b), known(b))),
-        logic.every((BROKER,), lambda b: logic.iff(m.told(b), logic.all_of(logic.apart(b, q.home), known(b)))),
+        logic.every((BROKER,), lambda b: logic.iff(m.sent(b), logic.all_of(logic.apart(b, q.home), known(b)))),
     ]
 
 
@@ -262,9 +262,7 @@ def _take_in_guard(q: Setting, m: MoveState) -> Truth:
 
 
 def _take_in(q: Setting, m: MoveState) -> MoveState:
-    return evolve(
-        m, updated=plus(q, m.updated, q.target), update=plus(q, m.update, q.next_to_source(q.target))
-    )
+    return evolve(m, updated=plus(q, m.updated, q.target), update=plus(q, m.update, q.next_to_source(q.target)))
 
 
 def _update_guard(q: Setting, m: MoveState, b: Term) -> Truth:
@@ -277,12 +275,12 @@ def _update(q: Setting, m: MoveState, b: Term) -> MoveState:
     at_source = q.equal(b, q.source)
     if q.removal == AT_ONCE:  # MIG-5
         m = evolve(m, has=minus(q, m.has, b, given=logic.all_of(q.equal(q.inward(b), x), logic.no(q.other(b)))))
-    new = logic.all_of(m.has(b), q.equal(q.inward(x), b), logic.no(m.told(x)))
+    new = logic.all_of(m.has(b), q.equal(q.inward(x), b), logic.no(m.sent(x)))
     after = evolve(
         m,
         update=plus(q, minus(q, m.update, b), q.next_to_source(b), given=logic.no(at_source)),
         updated=plus(q, m.updated, b),
-        told=plus(q, m.told, x, given=new),
+        sent=plus(q, m.sent, x, given=new),
         addition=plus(q, m.addition, x, given=new),
     )
     return ended(q, after, logic.all_of(at_source, m.flushed() if q.removal == DRAINED else True))
@@ -299,16 +297,12 @@ def _complete_guard(q: Setting, m: MoveState, b: Term) -> Truth:
 def _complete(q: Setting, m: MoveState, b: Term) -> MoveState:
     """MIG-14: what only the moving advertisement drew toward the source is withdrawn from there."""
     logic, x = q.logic, q.next_to_source(b)
-    gone = logic.all_of(
-        q.removal == DRAINED, q.equal(q.inward(x), b), m.told(x), logic.no(q.other(x))
-    )
+    gone = logic.all_of(q.removal == DRAINED, q.equal(q.inward(x), b), m.sent(x), logic.no(q.other(x)))
     return evolve(
         m,
-        completion=plus(
-            q, minus(q, m.completion, b), q.next_to_target(b), given=logic.apart(b, q.target)
-        ),
+        completion=plus(q, minus(q, m.completion, b), q.next_to_target(b), given=logic.apart(b, q.target)),
         done=plus(q, m.done, b),
-        told=minus(q, m.told, x, given=gone),
+        sent=minus(q, m.sent, x, given=gone),
         withdrawal=plus(q, m.withdrawal, x, given=gone),
     )
 
@@ -323,38 +317,36 @@ def _resume(q: Setting, m: MoveState) -> MoveState:
 
 
 def _add(q: Setting, m: MoveState, b: Term) -> MoveState:
-    """RTE-3: every neighbour that an advertisement lies toward is told."""
+    """RTE-3: s goes to every neighbour that an advertisement lies toward."""
     logic = q.logic
 
     def new(u: Term) -> Truth:
         return logic.all_of(
             q.tree.link(b, u),
             q.equal(q.inward(u), b),
-            logic.no(m.told(u)),
+            logic.no(m.sent(u)),
             lambda: logic.any_of(q.other(u), lambda: lies_toward(q, m, b, u)),
         )
 
     return evolve(
         m,
         has=plus(q, m.has, b),
-        told=lambda u: logic.any_of(m.told(u), new(u)),
-        addition=lambda u: logic.any_of(
-            logic.all_of(m.addition(u), logic.apart(u, b)), new(u)
-        ),
+        sent=lambda u: logic.any_of(m.sent(u), new(u)),
+        addition=lambda u: logic.any_of(logic.all_of(m.addition(u), logic.apart(u, b)), new(u)),
     )
 
 
 def _withdraw(q: Setting, m: MoveState, b: Term) -> MoveState:
-    """RTE-6: the neighbours that were told are told that it is gone."""
+    """RTE-6: s is withdrawn from the neighbours to which it was sent."""
     logic = q.logic
 
     def gone(u: Term) -> Truth:
-        return logic.all_of(q.tree.link(b, u), q.equal(q.inward(u), b), m.told(u))
+        return logic.all_of(q.tree.link(b, u), q.equal(q.inward(u), b), m.sent(u))
 
     return evolve(
         m,
         has=minus(q, m.has, b),
-        told=lambda u: logic.all_of(m.told(u), logic.no(gone(u))),
+        sent=lambda u: logic.all_of(m.sent(u), logic.no(gone(u))),
         withdrawal=lambda u: logic.any_of(logic.all_of(m.withdrawal(u), logic.apart(u, b)), gone(u)),
     )
 

@@ -1,4 +1,4 @@
-"""Instances of migration: the table `[migration]` of an instance file, its nodes, channels and operations.
+"""Parameters of migration, and what follows from them: nodes, channels and operations.
 
 Publishers that move are client nodes of their own. Places that paper 004 leaves open are readings, with a default:
 
@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from attrs import evolve, fields, frozen
+from attrs import evolve, frozen
 
 from routeproof.model.instance import Advertiser, Instance, OperationRow, core_operations
 from routeproof.model.messages import Advertise, Advertisement, Publish, Unadvertise
 from routeproof.model.migration.messages import Path, Relocate
 from routeproof.model.overlay import Node, Topology
-from routeproof.model.reading import Place
 
 READINGS: dict[str, tuple[str, ...]] = {
     "removal": ("drained", "at-once"),
@@ -73,45 +72,6 @@ def parameters_of(instance: Instance) -> MigrationParameters:
     """The readings and moves that an instance chooses."""
     found: MigrationParameters = instance.section("migration", DEFAULT)
     return found
-
-
-# -- the table of an instance file -------------------------------------------------------------------------------------
-
-
-MOVES = 8
-
-
-def read_parameters(place: Place, instance: Instance) -> MigrationParameters:
-    """The table `[migration]`."""
-    keys = place.table(("moves",), (*READINGS, "refuses"))
-    chosen = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
-    publishers = [a.advertisement.id for a in instance.advertisers]
-    moves = []
-    for entry in keys["moves"].items(MOVES, "moves, each { publisher, to }", least=1):
-        move = entry.table(("publisher", "to"), ())
-        if not publishers:
-            move["publisher"].refuse("the id of an advertisement, of which there is none")
-        moves.append(Move(move["publisher"].one_of(publishers, "an advertisement: "), _broker(move["to"], instance)))
-    refuses: tuple[Node, ...] = ()
-    if "refuses" in keys:
-        entries = keys["refuses"].items(len(instance.overlay.brokers), "brokers")
-        refuses = tuple(_broker(entry, instance) for entry in entries)
-        keys["refuses"].distinct(entries, refuses)
-    return MigrationParameters(**chosen, refuses=refuses, moves=tuple(moves))
-
-
-def parameters_to_table(parameters: MigrationParameters) -> dict[str, object]:
-    """The inverse of `read_parameters`; what has its default is left out."""
-    table: dict[str, object] = {name: getattr(parameters, name) for name in READINGS}
-    table = {name: value for name, value in table.items() if value != getattr(DEFAULT, name)}
-    if parameters.refuses:
-        table["refuses"] = list(parameters.refuses)
-    moves = [{field.name: getattr(move, field.name) for field in fields(Move)} for move in parameters.moves]
-    return {**table, "moves": moves}
-
-
-def _broker(place: Place, instance: Instance) -> Node:
-    return place.whole(1, len(instance.overlay.brokers))
 
 
 # -- nodes, channels and operations ------------------------------------------------------------------------------------
