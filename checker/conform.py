@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from routeproof.impl.simulation.simulator import Observer, Sends, Simulator
+from routeproof.impl.simulator import Observer, Sends, Simulator
 from routeproof.model.messages import Message, describe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables

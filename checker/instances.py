@@ -20,8 +20,8 @@ from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance
 from routeproof.model.protocols import DEFINITIONS, SHIPPED
 from routeproof.model.reading import did_you_mean
+from routeproof.spec.catalogues import rules_that_fire
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import rules_that_fire
 from routeproof.traces.files import STDIN, named
 
 BYTES = 1 << 20

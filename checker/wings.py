@@ -98,7 +98,7 @@ class Wing:
 
 
 def _refinement_of_routing() -> Refinement:
-    from routeproof.checker.prove.refine.theorems import REFINEMENT
+    from routeproof.checker.prove.refine import REFINEMENT
 
     return REFINEMENT
 
@@ -111,7 +111,7 @@ def wing_of(world: World) -> Wing:
 def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
     from routeproof.checker.migration.wing import WING as MIGRATION
-    from routeproof.checker.pruning.wing import WING as PRUNING
+    from routeproof.checker.pruning import WING as PRUNING
 
     found = {"routing": Wing(refinement=_refinement_of_routing), "pruning": PRUNING, "migration": MIGRATION}
     for plugin in plugins():

@@ -18,12 +18,12 @@ from typing import ClassVar, TypeAlias
 
 from attrs import Factory, define
 
-from routeproof.impl.implementation import Implementation, Own
+from routeproof.impl import Implementation, Own
+from routeproof.impl.index import Candidates, Matching
 from routeproof.impl.index.covering import Settlement
 from routeproof.impl.index.profile import Entry, profile_of, spans_of
-from routeproof.impl.index.tables import Candidates, Matching
-from routeproof.impl.simulation.metrics import Counters
-from routeproof.impl.simulation.simulator import Costs
+from routeproof.impl.observers import Counters
+from routeproof.impl.simulator import Costs
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
     Advertise,

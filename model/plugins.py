@@ -5,7 +5,7 @@ environment variable `ROUTEPROOF_PROTOCOLS` (names separated by commas) name one
 a value with some of these attributes, one for each room:
 
     definition       a `routeproof.model.definition.Definition`
-    specification    a `routeproof.spec.property.Specification`
+    specification    a `routeproof.spec.specification.Specification`
     mutants          more `Mutant`s, also of a protocol that ships
     policies         `Policy`s for protocols that are there: handlers that vary one of their own policies
     properties       more `Property`s, also of a protocol that ships

@@ -17,8 +17,8 @@ from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.plugins import PluginError, plugins
 from routeproof.model.tables import Tables, by_id
-from routeproof.spec.property import OK, Answer, Over, Property, Seen, strictly_covers, variants
-from routeproof.spec.specifications import specifications
+from routeproof.spec.catalogues import specifications
+from routeproof.spec.specification import OK, Answer, Over, Property, Seen, strictly_covers, variants
 
 __all__ = ["OK", "PROPERTIES", "Answer", "Over", "Property", "properties_for"]
 

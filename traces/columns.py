@@ -1,20 +1,36 @@
-"""Traces as columns, for Parquet: the same keys, with the keys of a message next to those of its event.
+"""Traces as columns, for Parquet: which columns there are, and writing them.
 
-Names, ids and the texts of filters and publications recur many times, so they are dictionary-encoded: a file holds each
-once for some hundred thousand events. Filters, attributes, items and tables stay the JSON that they are in a line. The
-header is the file's metadata under `routeproof`, as JSON.
+The columns are the keys of a line, with the keys of a message next to those of its event. Names, ids and the texts of
+filters and publications recur many times, so they are dictionary-encoded: a file holds each once for some hundred
+thousand events. Filters, attributes, items and tables stay the JSON that they are in a line. The header is the file's
+metadata under `routeproof`, as JSON.
+
+`write_parquet` takes events in any order and puts each broker's together. A validator goes through one broker of one
+run after another, and hands out row groups to its workers. So a row group holds whole brokers: all events of a (run,
+broker) are in one, in the order in which they came. What comes mixed is kept in a temporary file until it is all there,
+compressed and in pieces of one broker each; what is held in memory is some hundred thousand events and, in the end, the
+columns of one row group.
+
+A reader holds the different texts of a row group several times over, and a broker has the more of them the longer the
+trace is. So a broker with very many is several row groups, one after the other, that hold nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeAlias
 
 import msgspec
+from attrs import frozen
 from msgspec import UNSET
 
 from routeproof.traces.extensions import extensions
+from routeproof.traces.files import beside
 from routeproof.traces.format import BadLine, Event, keeps_own
+from routeproof.traces.lines import Row
 from routeproof.traces.messages import ADDED
 
 Batch: TypeAlias = Any
@@ -125,3 +141,178 @@ def _text(raw: msgspec.Raw | msgspec.UnsetType) -> str | None:
 
 def _json(value: object) -> str | None:
     return None if value is None else msgspec.json.encode(value).decode("utf-8")
+
+
+columns = schema  # FOLD: rename
+
+HELD = 1 << 15
+"""Events that wait in memory for their neighbours."""
+
+GROUP_ROWS = 1 << 17
+"""Rows in a row group, at least: it is filled up with whole brokers until it has so many."""
+
+PIECE_ROWS = 1 << 12
+"""Events of one broker that wait, at most."""
+
+GROUP_TEXTS = 3 << 18
+"""Bytes of different texts in a row group, about; at least those of one piece."""
+
+DICTIONARY_BYTES = 16 << 20
+"""A column whose different values fit in here is dictionary-encoded."""
+
+Key: TypeAlias = tuple[str, str] | None
+"""The run and the broker; None for lines that could not be read."""
+
+
+def write_parquet(
+    target: Path, header: Row, lines: Iterable[Event | BadLine], *, cut_at_snapshots: bool = False
+) -> None:
+    """The file appears when it is complete.
+
+    With `cut_at_snapshots`, a row group may also begin with a snapshot in the middle of a broker: then the rows of one
+    that has nearly all events are still several groups, each of which can be checked by itself.
+    """
+    import pyarrow.parquet as pq
+
+    metadata = {HEADER: json.dumps(header, allow_nan=False)}
+    protocol = str(header["protocol"])
+    temporary = beside(target)
+    try:
+        with (
+            tempfile.TemporaryFile(dir=target.parent) as file,
+            temporary.open("wb") as written,
+            pq.ParquetWriter(
+                written,
+                columns(protocol).with_metadata(metadata),
+                compression="zstd",
+                use_dictionary=list(NAMES),
+                dictionary_pagesize_limit=DICTIONARY_BYTES,
+                write_page_checksum=True,
+            ) as writer,
+        ):
+            spool = _Spool(file, str(header["run"]), protocol, cut_at_snapshots)
+            for line in lines:
+                spool.add(line)
+            for group in spool.groups():
+                writer.write_table(group, row_group_size=group.num_rows)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@frozen
+class _Piece:
+    """Some rows of one broker in the temporary file."""
+
+    begin: int
+    end: int
+    rows: int
+    texts: int
+    """Bytes of its different texts."""
+    may_begin_group: bool
+
+
+class _Spool:
+    """Lines come in, whole brokers go out."""
+
+    def __init__(self, file: IO[bytes], run: str, protocol: str, cut_at_snapshots: bool) -> None:
+        self.file = file
+        self.run = run
+        self.protocol = protocol
+        self.cut_at_snapshots = cut_at_snapshots
+        self.waiting: dict[Key, list[Event | BadLine]] = {}
+        self.pieces: dict[Key, list[_Piece]] = {}
+        self.held = 0
+
+    def add(self, line: Event | BadLine) -> None:
+        key = (line.run or self.run, line.broker) if isinstance(line, Event) else None
+        if self.cut_at_snapshots and isinstance(line, Event) and line.event == "snapshot":
+            self._put_away(key)
+        self.pieces.setdefault(key, [])  # brokers are written in the order in which they come
+        waiting = self.waiting.setdefault(key, [])
+        waiting.append(line)
+        self.held += 1
+        if len(waiting) >= PIECE_ROWS:
+            self._put_away(key)
+        elif self.held >= HELD:
+            self._put_away_largest()
+
+    def groups(self) -> Iterator[Any]:
+        """Tables, one a row group."""
+        import pyarrow as pa
+
+        for key in list(self.waiting):
+            self._put_away(key)
+        tables: list[Any] = []
+        for piece, begins in self._cut():
+            if begins and tables:
+                yield pa.concat_tables(tables).unify_dictionaries()
+                tables = []
+            tables.append(self._read(piece))
+        if tables:
+            yield pa.concat_tables(tables).unify_dictionaries()
+
+    def _cut(self) -> Iterator[tuple[_Piece, bool]]:
+        """Every piece, and whether a row group begins with it."""
+        rows = texts = 0
+        for pieces in self.pieces.values():
+            whole = sum(piece.texts for piece in pieces)
+            for number, piece in enumerate(pieces):
+                too_much = texts + (piece.texts if number else whole) > GROUP_TEXTS
+                enough = piece.may_begin_group and (rows >= GROUP_ROWS or too_much)
+                yield piece, enough or too_much
+                rows = piece.rows + (0 if enough else rows)
+                texts = piece.texts + (0 if enough or too_much else texts)
+            texts = max(texts, whole)  # what more than fills a row group shares none
+
+    def _put_away_largest(self) -> None:
+        for key in sorted(self.waiting, key=lambda key: -len(self.waiting[key])):
+            self._put_away(key)
+            if self.held <= HELD // 2:
+                return
+
+    def _put_away(self, key: Key) -> None:
+        lines = self.waiting.pop(key, [])
+        self.held -= len(lines)
+        events = [line for line in lines if isinstance(line, Event)]
+        bad = [line for line in lines if isinstance(line, BadLine)]
+        try:
+            batch = to_batch(events, self.protocol)
+        except UnicodeEncodeError:
+            bad += [_not_storable(event) for event in events if not _is_storable(event)]
+            batch = to_batch([event for event in events if _is_storable(event)], self.protocol)
+        starts = self.cut_at_snapshots and bool(events) and events[0].event == "snapshot"
+        self._write(key, batch, starts)
+        self._write(None, to_bad_batch(bad, self.protocol), False)
+
+    def _write(self, key: Key, batch: Batch, starts: bool) -> None:
+        import pyarrow as pa
+
+        if batch.num_rows == 0:
+            return
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+            stream.write_batch(batch)
+        begin = self.file.seek(0, 2)
+        self.file.write(sink.getvalue())
+        pieces = self.pieces.setdefault(key, [])
+        texts = sum(batch.column(name).dictionary.nbytes for name in NAMES)
+        pieces.append(_Piece(begin, self.file.tell(), batch.num_rows, texts, starts or not pieces))
+
+    def _read(self, piece: _Piece) -> Any:
+        import pyarrow as pa
+
+        self.file.seek(piece.begin)
+        return pa.ipc.open_stream(self.file.read(piece.end - piece.begin)).read_all()
+
+
+def _is_storable(event: Event) -> bool:
+    try:
+        to_batch([event], "")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _not_storable(event: Event) -> BadLine:
+    return BadLine(event.line, "half a character (a lone surrogate) in a name or a text, which Parquet cannot hold")

@@ -21,9 +21,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from routeproof.model.filters.interface import quoted, shown
 from routeproof.model.messages import Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Cut, CutList, Met
-from routeproof.model.pruning.messages import cuts_of as cuts_in
-from routeproof.model.pruning.state import PruningTables, Row
+from routeproof.model.pruning.vocabulary import Cut, CutList, Met, PruningTables, Row
+from routeproof.model.pruning.vocabulary import cuts_of as cuts_in
 from routeproof.traces.extensions import (
     Entry,
     EntryLine,

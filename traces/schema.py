@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from routeproof.model.filters import DIALECTS, predicate_filter
-from routeproof.model.filters.event_set import EVENT_NUMBER
+from routeproof.model.filters.sets import EVENT_NUMBER
 from routeproof.traces.fields import Name, OptionalName
 from routeproof.traces.format import EVENTS, LINKS, Event
 from routeproof.traces.format import NEEDS as EVENT_NEEDS

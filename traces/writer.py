@@ -14,13 +14,13 @@ from typing import BinaryIO, TypeAlias
 
 from routeproof.model.messages import Message
 from routeproof.model.tables import Tables
+from routeproof.traces.columns import write_parquet
 from routeproof.traces.containers import sink
 from routeproof.traces.fields import TraceError, parse
 from routeproof.traces.files import beside
 from routeproof.traces.format import EVENTS, broker_name, read_header
 from routeproof.traces.lines import header_of, header_row, row_of, to_json
 from routeproof.traces.messages import encode
-from routeproof.traces.parquet_writer import write_parquet
 from routeproof.traces.reader import open_trace
 from routeproof.traces.tables import encode_tables
 
@@ -183,7 +183,7 @@ def _rest(
 
 
 def to_parquet(source: Path, target: Path, *, cut_at_snapshots: bool = False) -> None:
-    """A trace of any form as Parquet, each broker's events together; `parquet_writer` says how."""
+    """A trace of any form as Parquet, each broker's events together; `columns` says how."""
     with open_trace(source) as (header, lines):
         write_parquet(target, header_of(header), lines, cut_at_snapshots=cut_at_snapshots)
 

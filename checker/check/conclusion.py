@@ -19,17 +19,16 @@ from attrs import Factory, frozen
 
 from routeproof.checker.check.jobs import Job, Options
 from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.explore import explore
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.terminal import count
-from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance_file import parse_instance, to_table
 from routeproof.model.protocols import world as world_of
 from routeproof.model.world import World
-from routeproof.spec.claim import Repair
-from routeproof.spec.claims import CLAIMS, Claim
+from routeproof.spec.catalogues import CLAIMS, RULES, rules_that_fire
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES, rules_that_fire
+from routeproof.spec.specification import Claim, Repair
 
 Status = Literal["holds", "vacuous", "fails", "unknown", "declared", "spared", "unreached", "missed"]
 """How a finding counts.

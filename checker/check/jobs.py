@@ -15,10 +15,10 @@ from pathlib import Path
 
 from attrs import frozen
 
+from routeproof.checker.evaluation import Result
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.processes import as_done, tell
 from routeproof.checker.system.terminal import ProgressLine, Searching
-from routeproof.checker.verdict import Result
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
 from routeproof.spec.properties import Property, properties_for

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 from attrs import asdict
 
 from routeproof.checker.check.conclusion import Failure, Outcome, Run
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.system import files
 from routeproof.checker.system.terminal import count, json_text, printable
-from routeproof.checker.verdict import Finding
 
 
 def json_report(run: Run) -> str:

@@ -2,8 +2,9 @@
 
 `main` runs the command, and turns every error into one line and one of `EXIT_CODES`.
 
-`main` imports nothing heavy before `interrupts` listens. Each command is a module of `checker.cli.commands` with
-`parser()` and `run(arguments)`, imported when it is needed.
+`main` imports nothing heavy before `interrupts` listens. The module of a command, imported when it is needed, has
+`COMMAND_parser()`, which says what the command takes, and `COMMAND_command(arguments)`, which runs it and returns the
+exit code.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from routeproof.checker.system import interrupts
 
@@ -29,6 +31,16 @@ COMMANDS = {
     "shrink": "make a counterexample or a rejected run as short as still shows the same",
     "bench": "measure the speed of the explorer, validation and the reference broker",
 }
+
+MODULES = {
+    "list": "names",
+    "explain": "names",
+    "reproduce": "experiments",
+    "bench": "experiments",
+    "show": "counterexamples",
+    "shrink": "counterexamples",
+}
+"""Modules of commands that are not called as their command is."""
 
 EXIT_CODES = {
     "0": "success: every check holds",
@@ -115,16 +127,21 @@ def _dispatch(argv: list[str]) -> int:
     from routeproof.checker.system.memory import refuse_too_little, watched
 
     refuse_too_little(command, rest)
-    module = importlib.import_module(f"routeproof.checker.cli.commands.{command}")
+    module = module_of(command)
     try:
         rest = _with_protocols(rest)  # before the parser, which names all protocols
-        arguments = module.parser().read(rest)
+        arguments = getattr(module, f"{command}_parser")().read(rest)
     except SystemExit:  # argparse has printed the help
         return 0
     interrupts.raising()
     with watched():
-        code: int = module.run(arguments)
+        code: int = getattr(module, f"{command}_command")(arguments)
     return code
+
+
+def module_of(command: str) -> ModuleType:
+    """Imports the module of a command."""
+    return importlib.import_module(f"routeproof.checker.cli.{MODULES.get(command, command)}")
 
 
 def _with_protocols(rest: list[str]) -> list[str]:

@@ -15,8 +15,8 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Finding
 from routeproof.model.filters.interface import quoted
 from routeproof.model.instance_file import to_table
 from routeproof.model.messages import Message, client_of, describe

@@ -14,7 +14,7 @@ from pathlib import Path
 from attrs import frozen
 
 from routeproof.checker.counterexamples.record import NotEnabled, events, play, record, replay
-from routeproof.checker.scopes import Monitor, exercised
+from routeproof.checker.evaluation import Monitor, exercised
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.filters.interface import quoted
 from routeproof.model.instance import Instance

@@ -23,13 +23,12 @@ from attrs import evolve, frozen
 from routeproof.checker.counterexamples.record import follow, record
 from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.smaller import Cut, smaller
+from routeproof.checker.evaluation import Finding, Monitor, exercised
 from routeproof.checker.explore import explore
-from routeproof.checker.scopes import Monitor, exercised
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
 from routeproof.checker.system.terminal import count, printable
-from routeproof.checker.verdict import Finding
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world as world_of
 from routeproof.model.world import State, Step, World

@@ -16,8 +16,8 @@ from itertools import accumulate
 
 from attrs import field, frozen
 
-from routeproof.impl.simulation.metrics import Metrics, histogram
-from routeproof.impl.simulation.simulator import SECOND
+from routeproof.impl.observers import Metrics, histogram
+from routeproof.impl.simulator import SECOND
 from routeproof.model.overlay import Node
 
 WIDTH, HEIGHT = 900, 420

@@ -6,8 +6,8 @@
     >>> explore(world(find("tiny"), "active")).states
     149
 
-Reading order: `interned` and `questions` (components and memoised answers), `columns` (a state as one 64-bit key),
-`expand` (a chunk of states to its successors), `judge` (properties on columns), `graph` (runs and cycles), `search`
+Reading order: `interned` and `questions` (components and memoised answers), `columns` (a state as one 64-bit key; the
+graph with runs and cycles), `expand` (a chunk of states to its successors), `judge` (properties on columns), `search`
 (the loop), and the reductions `symmetry` and `partial_order`.
 """
 
@@ -18,16 +18,15 @@ from pathlib import Path
 
 from attrs import evolve
 
+from routeproof.checker.evaluation import Finding, Result, Verdict, violations
 from routeproof.checker.explore.checkpoint import load, save
 from routeproof.checker.explore.partial_order import PartialOrderSearch
 from routeproof.checker.explore.search import Cut, Progress, Search
 from routeproof.checker.explore.symmetry import SymmetricSearch
-from routeproof.checker.scopes import violations
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.memory import most
 from routeproof.checker.system.terminal import count
-from routeproof.checker.verdict import Finding, Result, Verdict
 from routeproof.model.world import State, Step, World
 from routeproof.spec.properties import Property, properties_for
 

@@ -1,8 +1,8 @@
 """Properties on columns of states: each distinct part of a state is put to a property once.
 
 `Judge.look` takes the component columns of newly found states and answers per property which violate it and how many
-exercised it. What properties read, and where, is `checker/scopes.py`. Properties that read the same are asked together:
-their answers are the bits of one number, kept in a table by the numbers of what they read.
+exercised it. What properties read, and where, is `checker/evaluation.py`. Properties that read the same are asked
+together: their answers are the bits of one number, kept in a table by the numbers of what they read.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
+from routeproof.checker.evaluation import Group, Place, groups
 from routeproof.checker.explore.columns import Ints, KeyIndex
 from routeproof.checker.explore.interned import Answers, Interned, Parts, Sets
 from routeproof.checker.explore.questions import Questions
-from routeproof.checker.scopes import Group, Place, groups
 from routeproof.model.history import CONTROL, Reading
 from routeproof.spec.properties import Property
 

@@ -19,9 +19,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns, Ints, KeyIndex, Keys
+from routeproof.checker.explore.columns import Columns, Graph, Ints, KeyIndex, Keys
 from routeproof.checker.explore.expand import Expander, Mask, Successors
-from routeproof.checker.explore.graph import Graph
 from routeproof.checker.explore.judge import Judge
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.system import interrupts

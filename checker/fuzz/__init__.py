@@ -4,8 +4,8 @@
     >>> fuzz(None, policy="active", mutant=None, seed=0).findings["NoLostDelivery"].verdict
     'holds'
 
-Reading order: `strategies` (what is drawn), `walk` (a run, judged), `machine` (what Hypothesis may do in it),
-`campaign` (old counterexamples, then Hypothesis at work).
+Reading order: `strategies` (what is drawn), `walk` (a run, judged, and what Hypothesis may do in it), `campaign` (old
+counterexamples, then Hypothesis at work).
 What a verdict of the fuzzer means is decided in `docs/decisions/0005-fuzz-verdict.md`.
 """
 
@@ -22,14 +22,13 @@ from hypothesis import strategies as st
 
 from routeproof.checker.counterexamples.record import write_counterexample
 from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.explore.search import CLOSING, LEAST_CLOSING
 from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign, Regression, Scope, regression
-from routeproof.checker.fuzz.machine import FaultyMachine, Machine
 from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
-from routeproof.checker.fuzz.walk import trimmed
+from routeproof.checker.fuzz.walk import FaultyMachine, Machine, trimmed
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.terminal import count
-from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.protocols import DEFINITIONS, MUTANTS, world
 from routeproof.spec.properties import PROPERTIES, Property

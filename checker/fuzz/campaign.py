@@ -30,9 +30,8 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import run_state_machine_as_test
 
 from routeproof.checker.counterexamples.replay import Replay, is_counterexample, replay_file
-from routeproof.checker.fuzz.machine import Machine
 from routeproof.checker.fuzz.strategies import Sizes
-from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk
+from routeproof.checker.fuzz.walk import Machine, Tally, Violated, Violation, Walk
 from routeproof.model.instance import Instance
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from attrs import evolve, frozen
 from hypothesis import strategies as st
 
-from routeproof.checker.fuzz.machine import Machine
+from routeproof.checker.fuzz.walk import Machine
 from routeproof.checker.wings import wings
 from routeproof.model.filters import STRICT, Event, EventSet, Filter
 from routeproof.model.instance import Advertiser, Instance, Subscriber

@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import evolve
 from hypothesis.stateful import rule
 
-from routeproof.checker.fuzz.machine import NUMBER, Machine
 from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
+from routeproof.checker.fuzz.walk import NUMBER, Machine
 from routeproof.model.instance import Instance, own_with
 from routeproof.model.migration.messages import Relocate
 from routeproof.model.migration.parameters import MigrationParameters, Move

@@ -7,8 +7,8 @@ from typing import Any
 
 from attrs import evolve
 
+from routeproof.checker.experiments import Experiment, Findings, Row, Said, said
 from routeproof.checker.experiments.plots import Chart, Series
-from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, Said, said
 from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 

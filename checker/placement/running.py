@@ -13,7 +13,7 @@ from itertools import pairwise
 from attrs import define, field, frozen
 
 from routeproof.impl.placement.decisions import BrokerTrace, Estimate, Metric, Profile, target
-from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Costs
+from routeproof.impl.simulator import MILLISECOND, SECOND, Costs
 from routeproof.impl.workloads.stock import Stock
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import Filter

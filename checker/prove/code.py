@@ -15,7 +15,7 @@ from itertools import combinations, product
 
 from attrs import evolve, frozen
 
-from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
+from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
 from routeproof.model.filters import EVENTS, STRICT, FilterError, PredicateFilter
 from routeproof.model.overlay import Overlay
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when

@@ -23,8 +23,8 @@ from attrs import evolve
 
 from routeproof.checker.prove import solve
 from routeproof.checker.prove.counterexample import FoundRun, shown
-from routeproof.checker.prove.small import SIZES, GaveUp, Runs, Small, Solver, small_worlds
-from routeproof.checker.prove.solve import RLIMIT, SEED, Settled, alone
+from routeproof.checker.prove.small import SIZES, Runs, Small, Solver, small_worlds
+from routeproof.checker.prove.solve import RLIMIT, SEED, GaveUp, Settled, alone
 from routeproof.checker.prove.trace import trace
 from routeproof.checker.prove.vacuity import Possibilities
 from routeproof.spec.theory.invariants.bounded import Bounded, Reached, Size

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from routeproof.checker.prove.judge import AnyTheorem, rests_on
 from routeproof.checker.prove.solve import WORDS, Judged, Settled, Verdict
+from routeproof.checker.prove.theorems import AnyTheorem, rests_on
 from routeproof.checker.prove.trace import Traces
 from routeproof.checker.system.terminal import WIDTH, json_text, paint, printable, table, wrapped
 

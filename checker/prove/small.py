@@ -17,7 +17,7 @@ import z3
 from attrs import field, frozen
 
 from routeproof.checker.prove.ground import Spelled
-from routeproof.checker.prove.solve import SEED
+from routeproof.checker.prove.solve import SEED, GaveUp
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.theory.formulas import (
     ADV,
@@ -56,10 +56,6 @@ FACTS = frozenset(each.name for each in attrs.fields(Facts))
 
 SAID = frozenset(["wants", *(each.name for each in attrs.fields(Sends))])
 """Relations about a step, and about no single moment."""
-
-
-class GaveUp(Exception):
-    """Z3 came to its limit."""
 
 
 class Noticing(Spelled):

@@ -9,12 +9,12 @@ from typing import Any
 from attrs import evolve
 from hypothesis.stateful import rule
 
-from routeproof.checker.fuzz.machine import NUMBER, Machine
 from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
+from routeproof.checker.fuzz.walk import NUMBER, Machine
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import Advertise, Publish, Subscribe, Unsubscribe
 from routeproof.model.overlay import Node
-from routeproof.model.pruning.sections import coming_back, with_congestion, with_readings
+from routeproof.model.pruning.definition import coming_back, with_congestion, with_readings
 
 THRESHOLDS: dict[str, tuple[tuple[int, ...], ...]] = {
     "incremental": ((60, 90), (60, 90), (30, 60), (100, 100)),

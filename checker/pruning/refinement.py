@@ -15,15 +15,13 @@ from itertools import chain, combinations
 
 from attrs import evolve, frozen
 
-from routeproof.checker.prove.refine.answers import Objection, Question, objection
+from routeproof.checker.prove.refine.answers import Objection, Question, hop, objection, word
 from routeproof.checker.prove.refine.sample import Explored
-from routeproof.checker.prove.refine.structure import hop, word
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocol import Protocol
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, withdraw
-from routeproof.model.pruning.sections import parameters
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.definition import parameters
+from routeproof.model.pruning.vocabulary import Congest, Cut, PruningTables, Relieve, withdraw
 from routeproof.spec.pruning.theory.relation import Congested, Holds, Resumes, Retaining, answering, with_held
 from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth, holding
 from routeproof.spec.theory.relation.routing import Change

@@ -15,12 +15,11 @@ from itertools import groupby
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.examine import Case, CodeTheorem, Examination
 from routeproof.checker.prove.refine.alternatives import other_answer
-from routeproof.checker.prove.refine.answers import Objection, Question, altered
+from routeproof.checker.prove.refine.answers import Objection, Question, altered, word
 from routeproof.checker.prove.refine.sample import Explored, Refinement, Sample
 from routeproof.checker.prove.refine.steps import case, examined, steps_allowed
-from routeproof.checker.prove.refine.structure import word
+from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
 from routeproof.checker.pruning.refinement import (
     QuestionPart,
     asked_of_base,
@@ -32,11 +31,10 @@ from routeproof.checker.pruning.refinement import (
     word_for_word,
 )
 from routeproof.model.instance import Instance, Subscriber
-from routeproof.model.pruning.messages import Congest, Relieve
-from routeproof.model.pruning.parameters import PRUNING
-from routeproof.model.pruning.sections import again, coming_back, congested, issued_again, readings
+from routeproof.model.pruning.definition import again, coming_back, congested, issued_again, readings
+from routeproof.model.pruning.vocabulary import PRUNING, Congest, Relieve
+from routeproof.spec.catalogues import rules_that_fire
 from routeproof.spec.pruning.theory.relation import Holds, PruningRelation, answering
-from routeproof.spec.rules import rules_that_fire
 from routeproof.spec.theory.formulas import Clause
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.signature import ABOUT

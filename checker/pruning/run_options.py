@@ -11,12 +11,12 @@ from attrs import asdict
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import RunOptions
-from routeproof.impl.pruning.implementation import Congestion
+from routeproof.impl.pruning import Congestion
 from routeproof.model.filters.interface import quoted
 from routeproof.model.messages import Message
 from routeproof.model.overlay import Node
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.sections import read_readings, readings_to_table
+from routeproof.model.pruning.definition import read_readings, readings_to_table
+from routeproof.model.pruning.vocabulary import PRUNING, PruningParameters
 from routeproof.model.reading import InstanceError, Place
 
 LISTS = ("thresholds", "cuts")

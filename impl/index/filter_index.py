@@ -21,7 +21,7 @@ from routeproof.impl.index.predicate_index import PredicateIndex
 from routeproof.impl.index.profile import NO_HI, NO_LO, Key, Profile, Span, Spans
 from routeproof.impl.index.texts import Ladder, Listed, Words
 from routeproof.model.filters import Attributes, Event, PredicateFilter
-from routeproof.model.filters.value_set import ValueSet
+from routeproof.model.filters.sets import ValueSet
 
 
 class CoveredPredicates:

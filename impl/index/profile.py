@@ -27,8 +27,8 @@ from weakref import WeakValueDictionary
 from attrs import define, field, frozen
 
 from routeproof.model.filters import Attributes, Event, EventSet, Filter, Float, Number, PredicateFilter, Value
+from routeproof.model.filters.sets import BOOLEANS, PRESENT, NumberSet, ValueSet
 from routeproof.model.filters.string_set import FIRST, StringSet, after
-from routeproof.model.filters.value_set import BOOLEANS, PRESENT, NumberSet, ValueSet
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Node
 from routeproof.model.tables import by_id

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from attrs import Factory, asdict, define
 
-from routeproof.impl.implementation import Implementation, Own
+from routeproof.impl import Implementation, Own
 from routeproof.impl.index.profile import profile_of
 from routeproof.impl.routing import Broker, Outbox, PackingOutbox, Sends
-from routeproof.impl.simulation.simulator import Handler
+from routeproof.impl.simulator import Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE, Advertise, Advertisement, Message, PackedUnsubscribe, Publish, Unadvertise

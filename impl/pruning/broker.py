@@ -16,8 +16,7 @@ from attrs import define, field
 
 from routeproof.impl.index.covering import Due, Settlement
 from routeproof.impl.index.profile import Entry, profile_of, spans_of
-from routeproof.impl.pruning.retained import Pool
-from routeproof.impl.pruning.statistics import Statistics
+from routeproof.impl.pruning.retention import Pool, Statistics
 from routeproof.impl.routing import Broker, Outbox, named
 from routeproof.model.filters import Event
 from routeproof.model.messages import (
@@ -35,9 +34,18 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, met, publish, withdraw
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import (
+    PRUNING,
+    Congest,
+    Cut,
+    PruningParameters,
+    PruningTables,
+    Relieve,
+    cuts_of,
+    met,
+    publish,
+    withdraw,
+)
 from routeproof.model.tables import Tables, by_id
 
 Cuts = tuple[Cut, ...]

@@ -18,11 +18,9 @@ from typing import Protocol, cast
 
 from attrs import define, field
 
-from routeproof.impl.simulation.simulator import SECOND, Operation
-from routeproof.impl.tcp.codec import Delivery, Greeting, delivery, encode
-from routeproof.impl.tcp.connection import IN_PARTS, Address, Dialer, Peer
-from routeproof.impl.tcp.frames import Body, fits
-from routeproof.impl.tcp.link import Link
+from routeproof.impl.simulator import SECOND, Operation
+from routeproof.impl.tcp.codec import Body, Delivery, Greeting, delivery, encode, fits
+from routeproof.impl.tcp.connection import IN_PARTS, Address, Dialer, Link, Peer
 from routeproof.impl.tcp.processes import Route, directly
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.messages import Publish

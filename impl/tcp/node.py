@@ -1,7 +1,7 @@
 """The node: one broker, its links to its neighbours and to its clients, on one event loop.
 
 It handles one message at a time, and takes turns among the peers with messages. Reading never stops; that no queue
-grows without bound is the windows' doing (`link`), and that nothing is handled whose outcome has no room:
+grows without bound is the windows' doing (`Link`), and that nothing is handled whose outcome has no room:
 
     a message from a neighbour is handled while fewer than `high_water` messages wait for each *other* peer,
     a client's operation while that is so of all peers,
@@ -25,13 +25,10 @@ from functools import partial
 from time import monotonic, monotonic_ns
 from typing import TypeAlias, cast
 
-from routeproof.impl.simulation.metrics import Counters
-from routeproof.impl.simulation.recording import Recorder, Trace
-from routeproof.impl.simulation.simulator import Handler, Simulator
-from routeproof.impl.tcp.codec import Codec, Greeting, encode, read_hello, welcome
-from routeproof.impl.tcp.connection import IN_PARTS, WHOLE, Address, Connection, Dialer, Peer
-from routeproof.impl.tcp.frames import Body, Refusal, frame
-from routeproof.impl.tcp.link import Link
+from routeproof.impl.observers import Counters, Recorder, Trace
+from routeproof.impl.simulator import Handler, Simulator
+from routeproof.impl.tcp.codec import Body, Codec, Greeting, Refusal, encode, frame, read_hello, welcome
+from routeproof.impl.tcp.connection import IN_PARTS, WHOLE, Address, Connection, Dialer, Link, Peer
 from routeproof.impl.tcp.setting import Setting
 from routeproof.model.filters import dialect
 from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe

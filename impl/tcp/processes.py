@@ -33,9 +33,9 @@ from typing import BinaryIO, Protocol, TypeVar
 
 from attrs import define, field
 
-from routeproof.impl.simulation.recording import Trace
+from routeproof.impl.observers import Trace
+from routeproof.impl.tcp.codec import Body, frame, read_frame
 from routeproof.impl.tcp.connection import Address
-from routeproof.impl.tcp.frames import Body, frame, read_frame
 from routeproof.impl.tcp.node import BrokerNode, Log, one_line, to_stderr
 from routeproof.impl.tcp.setting import LOOPBACK, Setting
 from routeproof.model.overlay import Node

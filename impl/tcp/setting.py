@@ -6,12 +6,9 @@ from collections.abc import Mapping
 
 from attrs import Factory, asdict, evolve, frozen
 
-from routeproof.impl.implementation import Implementation, Own
-from routeproof.impl.implementations import implementation_of
-from routeproof.impl.simulation.simulator import Handler
-from routeproof.impl.tcp import frames
-from routeproof.impl.tcp.codec import Wire
-from routeproof.impl.tcp.frames import Body
+from routeproof.impl import Implementation, Own, implementation_of
+from routeproof.impl.simulator import Handler
+from routeproof.impl.tcp.codec import FRAME, Body, Wire
 from routeproof.model.overlay import Node
 
 LOOPBACK = "127.0.0.1"
@@ -21,7 +18,7 @@ LOOPBACK = "127.0.0.1"
 class Limits:
     """Limits of a broker (`docs/howto/run-over-tcp.md`)."""
 
-    frame: int = frames.MOST
+    frame: int = FRAME
     """Bytes."""
     window: int = 128
     """Messages from one peer that wait for a broker."""

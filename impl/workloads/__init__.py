@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
+from routeproof.impl.workloads.moving import Mobile, Tiered, TieredAll, Zipf
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
-from routeproof.impl.workloads.tiered import Tiered, TieredAll
 from routeproof.impl.workloads.workflow import Workflow
 from routeproof.impl.workloads.workload import Parameter, Recipe, Workload, parameters
-from routeproof.impl.workloads.zipf import Mobile, Zipf
 
 __all__ = ["MOST_SCALE", "SMALL", "WORKLOADS", "Parameter", "Recipe", "Workload", "parameters", "workload"]
 

@@ -18,7 +18,7 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, SECOND, Operation
 from routeproof.impl.workloads.workload import (
     Ids,
     Workload,

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from attrs import AttrsInstance, Factory, field, fields, frozen
 
-from routeproof.impl.simulation.simulator import MILLISECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, Operation
 from routeproof.model.filters import STRICT, Filter
 from routeproof.model.instance import OperationRow
 from routeproof.model.messages import Advertisement, Publication, Subscription

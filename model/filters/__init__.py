@@ -11,7 +11,6 @@ In both, `matches`, `covers` and `overlaps` are exact, and equal filters are tho
 `spec/filters.md` is the normative text; the rule ids `FLT-n` in comments are its.
 """
 
-from routeproof.model.filters.event_set import EVENTS, EventSet
 from routeproof.model.filters.interface import (
     Attributes,
     Constant,
@@ -25,6 +24,7 @@ from routeproof.model.filters.interface import (
 )
 from routeproof.model.filters.predicate_dialect import DIALECTS, STRICT, PredicateDialect, dialect, dialects
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter
+from routeproof.model.filters.sets import EVENTS, EventSet
 
 __all__ = [
     "DIALECTS",

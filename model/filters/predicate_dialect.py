@@ -22,8 +22,7 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from routeproof.model.filters import string_set, value_set
-from routeproof.model.filters.event_set import EVENTS
+from routeproof.model.filters import sets, string_set
 from routeproof.model.filters.interface import (
     Attributes,
     Constant,
@@ -36,8 +35,8 @@ from routeproof.model.filters.interface import (
     shown,
 )
 from routeproof.model.filters.predicate_filter import Predicate, PredicateFilter, read_attributes, read_predicates
+from routeproof.model.filters.sets import ANYTHING, EVENTS, PRESENT, WHOLE_NUMBERS, NumberSet, ValueSet
 from routeproof.model.filters.string_set import StringSet
-from routeproof.model.filters.value_set import ANYTHING, PRESENT, WHOLE_NUMBERS, NumberSet, ValueSet
 from routeproof.model.plugins import plugins
 
 Meaning: TypeAlias = Callable[[str, Value | None], ValueSet]
@@ -140,12 +139,12 @@ def _once(conditions: list[Condition]) -> list[Predicate]:
 
 # Each set holds values of one type and never "missing": this is FLT-3 and FLT-4, for != as for the others.
 ON_NUMBERS: Mapping[str, Callable[[Number], NumberSet]] = {  # FLT-8
-    "=": value_set.only,
-    "!=": value_set.all_but,
-    "<": lambda number: value_set.below(number, inclusive=False),
-    "<=": lambda number: value_set.below(number, inclusive=True),
-    ">": lambda number: value_set.above(number, inclusive=False),
-    ">=": lambda number: value_set.above(number, inclusive=True),
+    "=": sets.only,
+    "!=": sets.all_but,
+    "<": lambda number: sets.below(number, inclusive=False),
+    "<=": lambda number: sets.below(number, inclusive=True),
+    ">": lambda number: sets.above(number, inclusive=False),
+    ">=": lambda number: sets.above(number, inclusive=True),
 }
 ON_STRINGS: Mapping[str, Callable[[str], StringSet | None]] = {  # FLT-9, FLT-10
     "=": string_set.only,

@@ -18,7 +18,7 @@ from routeproof.model.filters.interface import (
     named,
     shown,
 )
-from routeproof.model.filters.value_set import ANYTHING, ValueSet
+from routeproof.model.filters.sets import ANYTHING, ValueSet
 
 # FLT-12: far above any real filter or event, and low enough that no answer takes noticeable time.
 PREDICATES = 64

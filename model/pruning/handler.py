@@ -14,9 +14,8 @@ from attrs import evolve
 from routeproof.model.messages import Advertisement, Publication, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, withdraw
-from routeproof.model.pruning.state import PruningTables
 from routeproof.model.pruning.statistics import Statistics, pruned
+from routeproof.model.pruning.vocabulary import Congest, Cut, PruningTables, Relieve, cuts_of, withdraw
 from routeproof.model.routing import Step
 from routeproof.model.tables import Tables, by_id
 

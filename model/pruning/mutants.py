@@ -12,10 +12,8 @@ from routeproof.model.definition import Mutant
 from routeproof.model.messages import Advertisement, Publication, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning.handler import Cuts, Pruning
-from routeproof.model.pruning.messages import Cut, met, publish
-from routeproof.model.pruning.parameters import PRUNING
-from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.model.pruning.statistics import critical_distance
+from routeproof.model.pruning.vocabulary import PRUNING, Cut, PruningTables, Row, met, publish
 from routeproof.model.routing import Step
 from routeproof.model.tables import Tables
 

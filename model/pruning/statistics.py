@@ -17,9 +17,7 @@ from math import inf
 from routeproof.model.messages import Advertisement, Deliver, Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocol import Local
-from routeproof.model.pruning.messages import Cut, met, publish, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.state import PruningTables, Row
+from routeproof.model.pruning.vocabulary import Cut, PruningParameters, PruningTables, Row, met, publish, withdraw
 from routeproof.model.routing import Routing, Step
 
 

@@ -12,8 +12,7 @@ from routeproof.model.history import Ledger
 from routeproof.model.mesh.messages import MeshTables, Passed
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link, Node, Overlay, OverlayError
-from routeproof.spec.property import OK, Answer, Property, Seen, Specification, variants
-from routeproof.spec.rules import Rule
+from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.claim import Claim, Part, Repair, judged, measured_rows, most, near
+from routeproof.spec.specification import Claim, Part, Repair, judged, measured_rows, most, near
 
 DRAINED = (
     "move3",

@@ -11,7 +11,7 @@ from routeproof.model.migration.messages import MIGRATION, MigrationTables, Publ
 from routeproof.model.migration.parameters import movers, publisher_name, topology
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
-from routeproof.spec.property import OK, Answer, Property, Rule, Seen, Specification, variants
+from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 States = Mapping[Node, MigrationTables | Publisher]
 

@@ -19,7 +19,7 @@ from routeproof.model.messages import Advertisement, Publish
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
 from routeproof.model.placement.messages import Amount, Decision, PlacementTables, Profile, RelocationRequest
 from routeproof.model.placement.parameters import PlacementParameters, parameters_of
-from routeproof.spec.property import OK, Answer, Property, Rule, Seen, Specification, variants
+from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- costs of a publisher's place, by definition -----------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.claim import Claim, Part, judged, least, measured_rows, more, most, near
+from routeproof.spec.specification import Claim, Part, judged, least, measured_rows, more, most, near
 
 ELSEWHERE = "triggered, mean of the other inner brokers"
 TABLE = "core table, mean, in the end"

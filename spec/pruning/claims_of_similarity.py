@@ -5,7 +5,7 @@ A variant that mends a claim is a further claim: the same property, in instances
 
 from __future__ import annotations
 
-from routeproof.spec.claim import Claim, Repair
+from routeproof.spec.specification import Claim, Repair
 
 EXACT = ("prune3", "reach4", "fork4", "same3", "hold3", "behind3", "back2")
 """Instances whose statistics are those of the papers: entries ahead only, equality included, window never full."""
@@ -357,7 +357,7 @@ SIMILARITY_CLAIMS = (
         "fails",
         "a retained subscription is sent again whenever a wider one elsewhere goes, though it has no subscriber; after "
         "two of them that is more than was saved. It holds if no subscription is withdrawn that covers one withdrawn "
-        "before: all settled histories of the shipped instances without congestion (checker/pruning/triggered.py). "
+        "before: all settled histories of the shipped instances without congestion (checker/pruning/__init__.py). "
         "`collects` does not repair it: no broker further on knows that it is retained",
         "TriggeredAtMostActive",
         "triggers-what-is-dead.jsonl",

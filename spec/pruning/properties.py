@@ -15,11 +15,10 @@ from types import SimpleNamespace
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Publication, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.pruning.messages import cuts_of
-from routeproof.model.pruning.state import PruningTables, Row
+from routeproof.model.pruning.vocabulary import PruningTables, Row, cuts_of
 from routeproof.model.tables import by_id
-from routeproof.spec.property import OK, Answer, Seen
 from routeproof.spec.pruning.similarity import Hop, Past, last_withdrawal, pasts, was_withdrawn
+from routeproof.spec.specification import OK, Answer, Seen
 
 # -- clients -----------------------------------------------------------------------------------------------------------
 

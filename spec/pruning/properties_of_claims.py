@@ -1,7 +1,7 @@
 """Statements of papers that do not hold: properties of no policy, each with a counterexample that shows it.
 
-They differ from what does hold (`properties`) in one hypothesis each. No check asks them; the registry of
-claims (`claims`) names them, and replay puts them to its traces.
+They differ from what does hold (`properties`) in one hypothesis each. No check asks them; the claims of the package
+name them, and replay puts them to its traces.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Publication, Publish, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.pruning.state import PruningTables
-from routeproof.spec.property import OK, Answer, Property, Seen, strictly_covers
+from routeproof.model.pruning.vocabulary import PruningTables
 from routeproof.spec.pruning.properties import in_scope, uncovered_without, wrong_row
 from routeproof.spec.pruning.similarity import Past, pasts
+from routeproof.spec.specification import OK, Answer, Property, Seen, strictly_covers
 
 # -- similarity --------------------------------------------------------------------------------------------------------
 

@@ -18,8 +18,8 @@ from routeproof.model.history import Ledger
 from routeproof.model.instance import Advertiser
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Link, Node
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.spec.property import Seen
+from routeproof.model.pruning.vocabulary import PruningParameters
+from routeproof.spec.specification import Seen
 
 
 @frozen

@@ -8,6 +8,6 @@ Nothing here knows how the model decides: no set of values, no normal form. Impo
 - `propagation`: where subscriptions are once nothing moves (Properties 1 and 2);
 - `invariants`: what holds always, by induction over steps, and what follows in quiet states.
 
-`theorems` lists them all. A protocol on top of the routing core has its theory in its own package,
+`checker/prove/theorems.py` lists them all. A protocol on top of the routing core has its theory in its own package,
 `spec/NAME/theory/`, which imports these.
 """

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from routeproof.checker.counterexamples.replay import Replay as Replay
+    from routeproof.checker.evaluation import Finding as Finding
+    from routeproof.checker.evaluation import Result as Result
     from routeproof.checker.prove.solve import Judged as Judged
     from routeproof.checker.system.errors import UsageError as UsageError
     from routeproof.checker.validate.report import Report as Report
-    from routeproof.checker.verdict import Finding as Finding
-    from routeproof.checker.verdict import Result as Result
     from routeproof.model.instance import Instance as Instance
-    from routeproof.spec.property import Property as Property
+    from routeproof.spec.specification import Property as Property
     from routeproof.traces import Trace as Trace
 
 __all__ = [
@@ -47,12 +47,12 @@ __all__ = [
 ]
 
 _TYPES = {
-    "Finding": "checker.verdict",
+    "Finding": "checker.evaluation",
     "Instance": "model.instance",
     "Judged": "checker.prove.solve",
     "Replay": "checker.counterexamples.replay",
     "Report": "checker.validate.report",
-    "Result": "checker.verdict",
+    "Result": "checker.evaluation",
     "UsageError": "checker.system.errors",
 }
 """Where the types of answers are, imported on first use: `import routeproof` costs nothing."""
@@ -146,7 +146,7 @@ def validate(
 
 def prove(*theorems: str, workers: int = 1) -> list[Judged]:
     """Judges theorems with Z3: those that are named, or all. Needs the extra `prove`."""
-    from routeproof.checker.prove.catalogue import Catalogue, judge_all
+    from routeproof.checker.prove.theorems import Catalogue, judge_all
     from routeproof.checker.system.errors import unknown
 
     catalogue = Catalogue()

@@ -17,9 +17,8 @@ from random import Random
 
 from attrs import frozen
 
-from routeproof.impl.tcp.codec import Greeting, hello
+from routeproof.impl.tcp.codec import HEAD, Body, Greeting, frame, framed, hello
 from routeproof.impl.tcp.driver import Driver
-from routeproof.impl.tcp.frames import HEAD, Body, frame, framed
 from routeproof.impl.tcp.setting import Limits
 from tests.attack import damage
 from tests.attack.case import Case, Played

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from functools import cache
-from importlib import import_module
 from random import Random
 
 from attrs import frozen
 
-from routeproof.checker.cli import COMMANDS
+from routeproof.checker.cli import COMMANDS, module_of
 from tests.attack import damage, sources
 from tests.attack.case import Case, joined
 from tests.attack.command import Command
@@ -133,7 +132,7 @@ def _words(rng: Random) -> Command:
 @cache
 def options_of(command: str) -> tuple[Option, ...]:
     """All options of a command, as its parser has them."""
-    parser: argparse.ArgumentParser = import_module(f"routeproof.checker.cli.commands.{command}").parser()
+    parser: argparse.ArgumentParser = getattr(module_of(command), f"{command}_parser")()
     return tuple(
         Option(spelled, _takes(action))
         for action in parser._actions

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 
 READINGS: Mapping[str, tuple[Any, ...]] = {
     "thresholds": ((50,), (50, 100)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.verdict import Finding
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES

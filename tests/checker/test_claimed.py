@@ -10,9 +10,9 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.check.conclusion import Failure, unshown
-from routeproof.checker.cli.commands import check
-from routeproof.spec.claim import Repair
-from routeproof.spec.claims import CLAIMS
+from routeproof.checker.cli import check
+from routeproof.spec.catalogues import CLAIMS
+from routeproof.spec.specification import Repair
 
 NAME = CLAIMS["PRN-listed"].trace
 
@@ -69,10 +69,10 @@ def test_check_of_everything_fails_with_it(
     """As if `tiny` were all that ships."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(check, "is_everything", lambda arguments: True)
-    asked = check.parser().parse_args(["tiny", "--policy", "active"])
-    assert check.run(asked) == 0
+    asked = check.check_parser().parse_args(["tiny", "--policy", "active"])
+    assert check.check_command(asked) == 0
     monkeypatch.setattr(
         "routeproof.checker.check.conclusion.unshown", lambda: [Failure("PROP-2", "shows nothing any more")]
     )
-    assert check.run(asked) == 1
+    assert check.check_command(asked) == 1
     assert "FAILS: PROP-2: shows nothing any more" in capsys.readouterr().out

@@ -15,10 +15,10 @@ from routeproof.checker.explore import explore
 from routeproof.model.history import Ledger
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
-from routeproof.model.pruning.state import PruningTables
-from routeproof.spec.claims import CLAIMS
+from routeproof.model.pruning.vocabulary import PruningTables
+from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.properties import PROPERTIES, properties_for
-from routeproof.spec.property import OK, Answer, Property
+from routeproof.spec.specification import OK, Answer, Property
 from tests.campaigns import daily
 from tests.checker.environments import ENVIRONMENTS, Setting, settings
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routeproof.checker import explore as explorer
-from routeproof.checker.verdict import Finding, Result
+from routeproof.checker.evaluation import Finding, Result
 from tests.checker.command import Here, run
 from tests.model.malformed import GOOD
 

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.cli.commands.explain import VERDICTS, explain
+from routeproof.checker.cli.names import VERDICTS, explain
 from routeproof.model.protocols import MUTANTS
-from routeproof.spec.claims import CLAIMS
+from routeproof.spec.catalogues import CLAIMS, RULES
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES
 
 
 @pytest.mark.parametrize("known", [RULES, PROPERTIES, CLAIMS, MUTANTS, VERDICTS], ids=len)

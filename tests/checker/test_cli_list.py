@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.cli import COMMANDS
-from routeproof.checker.cli.commands.list import KINDS
+from routeproof.checker.cli.names import KINDS
 from routeproof.checker.instances import shipped
 from routeproof.model.protocols import MUTANTS
 from routeproof.spec.properties import PROPERTIES

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.impl.simulation.metrics import Metrics
+from routeproof.impl.observers import Metrics
 from routeproof.impl.workloads import WORKLOADS
 from routeproof.model.instance import POLICIES
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.traces import Event, open_trace
 from tests.checker.command import COMMAND, Here, environment, run
 

@@ -11,11 +11,11 @@ from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from routeproof.checker.counterexamples.record import replay
 from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.fuzz import PROFILES, fuzz
 from routeproof.checker.fuzz.walk import Walk
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Finding, Result
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
 from routeproof.model.world import Action, World

@@ -22,10 +22,10 @@ from routeproof.checker.pruning.fuzzing import BREAKING, READINGS, THRESHOLDS
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance, to_table
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.sections import again, congested, parameters
+from routeproof.model.pruning.definition import again, congested, parameters
+from routeproof.model.pruning.vocabulary import PRUNING, PruningParameters
 from routeproof.model.world import World
-from routeproof.spec.claims import CLAIMS
+from routeproof.spec.catalogues import CLAIMS
 
 QUIET = settings(
     database=None,

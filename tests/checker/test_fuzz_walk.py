@@ -7,9 +7,9 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.counterexamples.record import follow, replay
+from routeproof.checker.evaluation import Monitor, violations
 from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk, trimmed
 from routeproof.checker.instances import find
-from routeproof.checker.scopes import Monitor, violations
 from routeproof.model.definition import CORE_DEFINITION
 from routeproof.model.messages import CORE
 from routeproof.model.overlay import Node

@@ -13,8 +13,8 @@ from attrs import evolve
 
 import routeproof.traces
 from routeproof.checker.counterexamples.record import write_counterexample
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.instances import find
-from routeproof.checker.verdict import Finding
 from routeproof.model.protocols import world
 from tests.attack.printed import json_lines_complaints, mermaid_complaints, text_complaints
 from tests.checker.command import Here

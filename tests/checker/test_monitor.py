@@ -7,9 +7,9 @@ from collections import deque
 import pytest
 
 from routeproof.checker.counterexamples.record import replay
+from routeproof.checker.evaluation import Monitor, exercised, violations
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.scopes import Monitor, exercised, violations
 from routeproof.model.protocols import world
 from routeproof.model.world import State, World
 from routeproof.spec.properties import PROPERTIES, properties_for

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routeproof.checker.check.request import jobs_of, not_asked_of, options_of
-from routeproof.checker.cli.commands.check import parser
+from routeproof.checker.cli.check import check_parser
 from tests.checker.command import Here
 
 
@@ -98,7 +98,7 @@ def test_an_instance_that_was_named_is_not_left_out(here: Here, words: tuple[str
 
 
 def test_where_no_instance_is_named_the_question_is_about_those_that_it_is_meant_for() -> None:
-    arguments = parser().read(["--property", "PropagationTree"])
+    arguments = check_parser().read(["--property", "PropagationTree"])
     options = options_of(arguments)
     assert {job.policy for job in jobs_of(arguments, options)} == {"none"}
     [each] = not_asked_of(arguments, options)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from routeproof.checker import validate
-from routeproof.checker.cli.commands import reproduce
+from routeproof.checker.cli import experiments
 from routeproof.checker.experiments import bench
 from routeproof.checker.system import terminal
 from routeproof.checker.validate import Report
@@ -121,13 +121,13 @@ def test_rows_measured_so_far(here: Here, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_experiments_finished_so_far(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: Callable[..., None] = vars(reproduce)["write"]
+    written: Callable[..., None] = vars(experiments)["write"]
 
     def write_and_interrupt(*arguments: Any) -> None:
         written(*arguments)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(reproduce, "write", write_and_interrupt)
+    monkeypatch.setattr(experiments, "write", write_and_interrupt)
     ran = here("reproduce", "000-fig9", "000-fig7", "--scale", "0.0002", "--workers", "1", "--out", "out")
     assert (ran.code, ran.err) == (130, INTERRUPTED)
     assert ran.out.startswith("000-fig9")

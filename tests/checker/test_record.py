@@ -11,8 +11,8 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.counterexamples.record import record, write_counterexample
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.instances import find
-from routeproof.checker.verdict import Finding
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.protocols import world
 from routeproof.traces import read_trace

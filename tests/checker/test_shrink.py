@@ -21,10 +21,9 @@ from routeproof.checker.counterexamples.record import replay, write_counterexamp
 from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.shrink import NotReproduced, shrink, shrink_file
 from routeproof.checker.counterexamples.smaller import smaller
+from routeproof.checker.evaluation import Finding, Monitor
 from routeproof.checker.explore import explore
-from routeproof.checker.scopes import Monitor
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Finding
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance

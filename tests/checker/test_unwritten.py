@@ -78,7 +78,7 @@ def test_a_directory_that_vanishes(here: Here, monkeypatch: pytest.MonkeyPatch) 
         (here.directory / "reports").rmdir()
         say(text)
 
-    monkeypatch.setattr("routeproof.checker.cli.commands.check.say", vanishing)
+    monkeypatch.setattr("routeproof.checker.cli.check.say", vanishing)
     ran = here("check", "tiny", "--policy", "none", "--json", "reports/r.json")
     assert (ran.code, ran.err) == (2, "routeproof: reports/r.json: cannot be written: No such file or directory\n")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import io
 import json
 import re
@@ -13,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.cli import COMMANDS, EXIT_CODES, main
+from routeproof.checker.cli import COMMANDS, EXIT_CODES, main, module_of
 from routeproof.checker.system import errors
+from routeproof.spec.catalogues import RULES
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.property import Property
-from routeproof.spec.rules import RULES
+from routeproof.spec.specification import Property
 from routeproof.traces.format import EVENTS, NEEDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +108,7 @@ def options() -> str:
     """Every argument and option of every command, as its parser has them."""
     parts = []
     for command, about in COMMANDS.items():
-        parser = importlib.import_module(f"routeproof.checker.cli.commands.{command}").parser()
+        parser = getattr(module_of(command), f"{command}_parser")()
         rows = [(_name(action), _help(action)) for action in parser._actions if action.dest != "help"]
         parts.append(f"## {command}\n\n{about[0].upper()}{about[1:]}.\n\n" + table(("argument", "meaning"), rows))
     return page(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.wings import wings
-from routeproof.impl.implementations import implementations
+from routeproof.impl import implementations
 from routeproof.model.protocols import DEFINITIONS, SHIPPED
 from routeproof.spec.properties import PROPERTIES
 from routeproof.traces.extensions import extensions
@@ -35,7 +35,7 @@ VOCABULARY = frozenset(
 ) | {
     f"routeproof.model.{path.parent.name}.{name}"
     for path in (ROOT / "model").glob("*/definition.py")
-    for name in ("messages", "operations", "parameters", "state")
+    for name in ("messages", "operations", "parameters", "state", "vocabulary")
 }
 
 # The ghosts: properties speak of them, brokers never see them.
@@ -66,8 +66,8 @@ PROVES = frozenset({"routeproof.checker.prove"})
 
 # The modules of `checker` that are asked for a run of the reference implementation.
 RUNS_IMPL = frozenset(
-    f"routeproof.checker.cli.commands.{name}"
-    for name in ("list", "run", "run_simulated", "run_tcp", "run_tcp_broker", "reproduce")
+    f"routeproof.checker.cli.{name}"
+    for name in ("names", "run", "run_simulated", "run_tcp", "run_tcp_broker", "experiments")
 ) | {
     "routeproof.checker.placement",
     "routeproof.checker.pruning.run_options",
@@ -164,7 +164,6 @@ LAYERS = (
         "checker/prove/ground",
         "checker/prove/solve",
         "checker/prove/small",
-        "checker/prove/examine",
         "checker/prove/counterexample",
         "checker/prove/trace",
         "checker/prove/refine",
@@ -177,9 +176,9 @@ LAYERS = (
         "checker/counterexamples",
         "checker/fuzz",
         "checker/check",
-        "checker/cli/commands",
+        "checker/cli",
     ),
-    ("impl/index", "impl/simulation", "impl/workloads", "impl/tcp", "impl/routing", "impl/pruning"),
+    ("impl/index", "impl/simulator", "impl/observers", "impl/workloads", "impl/tcp", "impl/routing", "impl/pruning"),
 )
 """Packages and modules that import downward only: each may import those before it in its row, and itself."""
 
@@ -229,7 +228,7 @@ def test_every_room_is_in_the_table() -> None:
         ("model.history", "from routeproof.model.routing import Routing"),
         ("checker.explore", "from routeproof.impl.routing import Broker"),
         ("checker.explore", "import z3"),
-        ("checker.cli.commands.prove", "import z3"),
+        ("checker.cli.prove", "import z3"),
         ("impl.broker", "from routeproof.model.routing import handle"),
         ("impl.broker", "from routeproof.model import world"),
         ("impl.broker", "from routeproof.model.history import Ledger"),
@@ -259,7 +258,7 @@ def test_a_breach_is_found(module: str, source: str) -> None:
         ),
         (
             "checker.explore",
-            "import numpy as np\nfrom routeproof.model.world import World\nimport routeproof.spec.rules",
+            "import numpy as np\nfrom routeproof.model.world import World\nimport routeproof.spec.catalogues",
         ),
         ("checker.prove.solve", "import z3\nfrom routeproof.spec.theory.proof import Obligation"),
         ("impl.broker", "import asyncio\nfrom routeproof.model import filters\nfrom .index import Index"),
@@ -271,7 +270,7 @@ def test_what_is_allowed_passes(module: str, source: str) -> None:
 
 
 def test_a_run_of_the_implementation_is_allowed_by_module() -> None:
-    source = "from routeproof.impl.simulation.simulator import run"
+    source = "from routeproof.impl.simulator import run"
     runs_impl = frozenset({"routeproof.checker.lockstep"})
     assert not violations("routeproof.checker.lockstep", source, runs_impl=runs_impl)
     assert violations("routeproof.checker.explore", source, runs_impl=runs_impl)

@@ -19,8 +19,8 @@ ALLOWED = Path(__file__).with_name("leaks.txt")
 
 REGISTRIES = (
     "model/protocols.py",
-    "spec/specifications.py",
-    "impl/implementations.py",
+    "spec/catalogues.py",
+    "impl/__init__.py",
     "checker/wings.py",
     "traces/extensions.py",
 )
@@ -72,7 +72,7 @@ def test_modules_that_name_a_protocol_are_the_listed_ones() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from routeproof.model.pruning.state import PruningTables",
+        "from routeproof.model.pruning.vocabulary import PruningTables",
         "if protocol == 'pruning':\n    pass",
         "is_pruned = True",
         "x = 1  # under pruning, two numbers",

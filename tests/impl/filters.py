@@ -18,8 +18,8 @@ from routeproof.model.filters import (
     PredicateFilter,
     Value,
 )
+from routeproof.model.filters.sets import BOOLEANS, PRESENT, ValueSet, all_but, only
 from routeproof.model.filters.string_set import ALL_STRINGS
-from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet, all_but, only
 
 LAST = chr(sys.maxunicode)
 LONG = "long" * 10

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
 from routeproof.impl import routing as broker_module
+from routeproof.impl.index import Candidates, Matching
 from routeproof.impl.index import profile as profile_module
 from routeproof.impl.index import texts as texts_module
 from routeproof.impl.index.covering import Covering, Group, Settlement
 from routeproof.impl.index.filter_index import CoveredIndex
 from routeproof.impl.index.predicate_index import PredicateIndex
 from routeproof.impl.index.profile import Entry, Profile, Sketch, Spans, encloses
-from routeproof.impl.index.tables import Candidates, Matching
 from routeproof.impl.index.texts import Texts
 from routeproof.impl.routing import Broker, Outbox
 from routeproof.model.filters.string_set import beginning_with
@@ -33,7 +33,7 @@ from routeproof.model.protocol import Local, Outcome
 from routeproof.model.routing import Routing
 from routeproof.model.tables import Tables
 from routeproof.model.world import World
-from routeproof.spec.rules import rules_that_fire
+from routeproof.spec.catalogues import rules_that_fire
 from tests.campaigns import daily, drawn
 from tests.impl.lockstep import Lockstep, rules_fired
 from tests.impl.talk import HUB, Talk, talks

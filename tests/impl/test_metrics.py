@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import asdict
 
-from routeproof.checker.experiments.metric_files import summary, write_delays, write_samples
+from routeproof.checker.cli.run_simulated import summary, write_delays, write_samples
 from routeproof.checker.experiments.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, Series, figures, number, thinned
-from routeproof.impl.simulation.metrics import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.observers import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
+from routeproof.impl.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.messages import (
     Deliver,
     Message,

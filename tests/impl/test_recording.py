@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.impl import observers
+from routeproof.impl.observers import OBSERVES, Recorder
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation import recording
-from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -163,7 +163,7 @@ def test_clients_who_wait_spoke_earlier(tmp_path: Path) -> None:
 def test_tables_too_long_for_a_line_are_left_out_and_said_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(observers, "MOST_ENTRIES", 1)
     _, events, _ = recorded(tmp_path, snapshots=1)
     assert {e.text for e in events if e.event == "note"} == {"no snapshot: 2 subscriptions"}
     assert any(e.event == "snapshot" for e in events), "short ones are written"

@@ -8,7 +8,7 @@ from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.simulation.simulator import (
+from routeproof.impl.simulator import (
     MILLISECOND,
     TABLE_II,
     Costs,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from routeproof.impl.index.profile import encloses, meets, profile_of, sketch_of, spans_of
 from routeproof.model.filters import STRICT, Attributes, Event, EventSet, Filter, PredicateFilter, string_set
 from routeproof.model.filters.interface import exact
+from routeproof.model.filters.sets import ValueSet
 from routeproof.model.filters.string_set import StringRange, StringSet
-from routeproof.model.filters.value_set import ValueSet
 from tests.impl.filters import LAST, LONG, NUMBERS, WORDS, predicate_filters, single_conditions, tables
 
 many = settings(derandomize=True, max_examples=1500, deadline=None)

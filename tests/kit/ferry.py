@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.impl.implementation import Implementation, Own
+from routeproof.impl import Implementation, Own
 from routeproof.impl.routing import Broker
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.history import Event, Ghost, Ledger, Operation
@@ -22,8 +22,7 @@ from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Protoc
 from routeproof.model.reading import Place
 from routeproof.model.routing import Routing
 from routeproof.model.tables import Tables
-from routeproof.spec.property import OK, Answer, Property, Seen, Specification, variants
-from routeproof.spec.rules import Rule
+from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- what is said ------------------------------------------------------------------------------------------------------
 

@@ -10,13 +10,13 @@ from routeproof.model.definition import Mutant, Policy
 from routeproof.model.filters import Constant, FilterError, Float, PredicateDialect, Value, string_set
 from routeproof.model.filters.interface import exact
 from routeproof.model.filters.predicate_dialect import ON_NUMBERS
-from routeproof.model.filters.value_set import ABSENT, ValueSet
+from routeproof.model.filters.sets import ABSENT, ValueSet
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
-from routeproof.spec.property import OK, Answer, Property, variants
+from routeproof.spec.specification import OK, Answer, Property, variants
 
 
 def few_entries(ledger: Ledger, node: Node, tables: Tables) -> Answer:

@@ -12,11 +12,11 @@ from attrs import evolve
 from routeproof.checker.cli import main
 from routeproof.checker.counterexamples.record import replay
 from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.evaluation import Monitor, violations
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import find, folders, load
-from routeproof.checker.scopes import Monitor, violations
 from routeproof.model import plugins
 from routeproof.model.definition import Policy
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table

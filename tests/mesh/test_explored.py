@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.evaluation import Result
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import load
-from routeproof.checker.verdict import Result
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.mesh.mutants import MESH_MUTANTS
 from routeproof.model.mesh.parameters import READINGS, parameters_of

@@ -7,8 +7,7 @@ from routeproof.checker.instances import find
 from routeproof.checker.migration.fuzzing import BREAKING
 from routeproof.model.instance import POLICIES
 from routeproof.model.migration.parameters import READINGS
-from routeproof.spec.claims import CLAIMS
-from routeproof.spec.rules import rules_that_fire
+from routeproof.spec.catalogues import CLAIMS, rules_that_fire
 from tests.campaigns import daily
 from tests.migration.test_explored import CAUGHT
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.cli.commands.run_tcp import BROKER
-from routeproof.impl.implementations import implementation_of
-from routeproof.impl.simulation.recording import OBSERVES
-from routeproof.impl.simulation.simulator import SECOND, Operation
+from routeproof.checker.cli.run_tcp import BROKER
+from routeproof.impl import implementation_of
+from routeproof.impl.observers import OBSERVES
+from routeproof.impl.simulator import SECOND, Operation
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.processes import started
 from routeproof.impl.tcp.setting import Setting

@@ -18,7 +18,7 @@ from routeproof.model.instance_file import InstanceError, parse_instance, to_tab
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import policies_for
-from routeproof.model.pruning.sections import again, congested, issued_again, parameters
+from routeproof.model.pruning.definition import again, congested, issued_again, parameters
 from tests.model.malformed import GOOD, MALFORMED, PREDICATES, PRUNED
 
 SHIPPED = sorted(

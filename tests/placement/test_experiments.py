@@ -8,7 +8,7 @@ from attrs import evolve
 from routeproof.checker.placement import figures, running
 from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.simulator import SECOND, Costs, Observer, Operation, Simulator
+from routeproof.impl.simulator import SECOND, Costs, Observer, Operation, Simulator
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 from routeproof.model.messages import Deliver, Message, Publish
 from routeproof.model.overlay import Node

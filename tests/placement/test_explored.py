@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.evaluation import Result, violations
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import load
-from routeproof.checker.scopes import violations
-from routeproof.checker.verdict import Result
 from routeproof.model import plugins
 from routeproof.model.placement.messages import Amount
 from routeproof.model.placement.mutants import PLACEMENT_MUTANTS

@@ -28,9 +28,7 @@ from routeproof.model.messages import (
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocols import MUTANTS
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Congest, Relieve
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import Congest, PruningParameters, PruningTables, Relieve
 from routeproof.traces import broker_name, encode, encode_tables, event_row, header_row
 from tests.checker.validate.corrupt import Row
 

@@ -25,8 +25,16 @@ from routeproof.model.messages import (
     describe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, met, publish, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.vocabulary import (
+    Congest,
+    Cut,
+    PruningParameters,
+    Relieve,
+    cuts_of,
+    met,
+    publish,
+    withdraw,
+)
 
 HUB: Node = 1
 FEW = None

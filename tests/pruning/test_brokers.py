@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.experiments.metric_files import summary
-from routeproof.impl.implementations import all_policies, make_node
+from routeproof.checker.cli.run_simulated import summary
+from routeproof.impl import all_policies, make_node
+from routeproof.impl.observers import OBSERVES, Metrics, Recorder
+from routeproof.impl.pruning import IMPLEMENTATION, Congestion, InVain
 from routeproof.impl.pruning.broker import PruningBroker, goes_on
-from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion, InVain
-from routeproof.impl.pruning.statistics import Statistics, critical
+from routeproof.impl.pruning.retention import Statistics, critical
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.metrics import Metrics
-from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.simulator import Costs, Network, Operation, Simulator
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,
@@ -31,8 +30,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning.messages import Congest, Cut, Met, Relieve, withdraw
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
+from routeproof.model.pruning.vocabulary import PRUNING, Congest, Cut, Met, PruningParameters, Relieve, withdraw
 from routeproof.model.tables import Tables
 from routeproof.traces import TraceWriter, broker_name, read_trace
 

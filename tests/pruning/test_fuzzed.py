@@ -17,15 +17,15 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.evaluation import Result
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.fuzz.campaign import PROFILES, Campaign
 from routeproof.checker.fuzz.strategies import Sizes, worlds
 from routeproof.checker.instances import find
 from routeproof.checker.pruning.fuzzing import PruningMachine
-from routeproof.checker.verdict import Result
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Instance
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES
 from tests.campaigns import daily

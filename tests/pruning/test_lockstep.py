@@ -17,27 +17,24 @@ from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.strategies import Draw, Sizes, instances, pick
 from routeproof.checker.instances import find
+from routeproof.impl.index import Matching
 from routeproof.impl.index import covering as covering_module
 from routeproof.impl.index.covering import Covering, Due, Settlement
 from routeproof.impl.index.profile import Entry
-from routeproof.impl.index.tables import Matching
 from routeproof.impl.pruning import broker as pruning_module
 from routeproof.impl.pruning import broker as withdrawal_module
-from routeproof.impl.pruning import statistics as statistics_module
+from routeproof.impl.pruning import retention as statistics_module
 from routeproof.impl.pruning.broker import PruningBroker, Triggered
-from routeproof.impl.pruning.retained import Pool
-from routeproof.impl.pruning.statistics import Statistics
+from routeproof.impl.pruning.retention import Pool, Statistics
 from routeproof.impl.routing import Outbox
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocols import world
+from routeproof.model.pruning.definition import coming_back, with_congestion, with_readings
+from routeproof.model.pruning.definition import parameters as parameters_of
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Cut, met, publish, withdraw
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.sections import coming_back, with_congestion, with_readings
-from routeproof.model.pruning.sections import parameters as parameters_of
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import PRUNING, Cut, PruningParameters, PruningTables, met, publish, withdraw
 from routeproof.model.world import World
 from tests.campaigns import drawn
 from tests.impl.lockstep import rules_fired, said

@@ -22,10 +22,18 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, met, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.state import PruningTables, Row
 from routeproof.model.pruning.statistics import critical_distance, share
+from routeproof.model.pruning.vocabulary import (
+    Congest,
+    Cut,
+    PruningParameters,
+    PruningTables,
+    Relieve,
+    Row,
+    cuts_of,
+    met,
+    withdraw,
+)
 from routeproof.model.routing import Step
 
 INCREMENTAL = PruningParameters.of("incremental")

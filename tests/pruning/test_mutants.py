@@ -17,13 +17,11 @@ from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.protocols import world
-from routeproof.model.pruning.definition import DEFINITION
+from routeproof.model.pruning.definition import DEFINITION, with_readings
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Cut
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
-from routeproof.model.pruning.parameters import PRUNING
-from routeproof.model.pruning.sections import with_readings
 from routeproof.model.pruning.statistics import pruned
+from routeproof.model.pruning.vocabulary import PRUNING, Cut
 from routeproof.model.routing import Step
 from routeproof.spec.properties import PROPERTIES
 

@@ -15,10 +15,10 @@ from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning.parameters import PRUNING, PruningParameters
-from routeproof.model.pruning.sections import parameters, readings, with_readings
+from routeproof.model.pruning.definition import parameters, readings, with_readings
+from routeproof.model.pruning.vocabulary import PRUNING, PruningParameters
+from routeproof.spec.catalogues import RULES
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES
 from tests.pruning import test_model
 
 SHIPPED = [i for i in shipped() if i.protocol == "pruning"]

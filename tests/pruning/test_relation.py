@@ -9,10 +9,10 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.prove.catalogue import THEOREMS, asked
-from routeproof.checker.prove.examine import examine
 from routeproof.checker.prove.refine.answers import Objection, altered
 from routeproof.checker.prove.refine.sample import Explored, Sample, apart, in_issues
+from routeproof.checker.prove.solve import examine
+from routeproof.checker.prove.theorems import THEOREMS, asked
 from routeproof.checker.pruning.refinement import (
     AS_IT_CAME,
     IN_ORDER,
@@ -31,8 +31,8 @@ from routeproof.checker.pruning.refinement_theorems import USUAL, breaks_a_promi
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.messages import Subscribe, Unsubscribe
 from routeproof.model.protocols import world
-from routeproof.model.pruning.messages import Relieve
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
+from routeproof.model.pruning.vocabulary import Relieve
 from routeproof.spec.pruning.theory.relation import ELIGIBLE, Congested, Holds, Resumes
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"

@@ -21,7 +21,7 @@ from routeproof.checker.validate import setting_of, validate, validate_each
 from routeproof.checker.validate.metrics.meter import measured
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscribe, Subscription, Unsubscribe
-from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.vocabulary import PruningParameters
 from tests.checker.validate.corrupt import Row
 from tests.checker.validate.walks import rows_of, write
 from tests.pruning.runs import (

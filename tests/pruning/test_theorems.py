@@ -8,6 +8,9 @@ from attrs import evolve
 from routeproof.checker.prove.invariants import find as find_counterexample
 from routeproof.checker.prove.invariants import settle_inductive
 from routeproof.checker.prove.solve import settle
+from routeproof.checker.prove.theorems import SYMBOLIC as THEOREMS
+from routeproof.spec.catalogues import RULES
+from routeproof.spec.pruning.theory import PRUNING_THEOREMS
 from routeproof.spec.pruning.theory.invariants import (
     GIVEN_UP,
     INSTEAD,
@@ -21,15 +24,12 @@ from routeproof.spec.pruning.theory.invariants import (
 )
 from routeproof.spec.pruning.theory.promises import Recording, retained_is_what_is_left
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep, IssuedAgain, Resumes, Resumption, is_drawn
-from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
-from routeproof.spec.rules import RULES
 from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.obligations import Induction, _names
 from routeproof.spec.theory.invariants.step import EVENTS
-from routeproof.spec.theory.invariants.theorems import ROUTING
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
-from routeproof.spec.theory.theorems import THEOREMS
 
 EVENT = {event.name: event for event in EVENTS}
 

@@ -12,9 +12,8 @@ import pytest
 from routeproof.model.filters import EVENTS, STRICT, EventSet
 from routeproof.model.messages import Message, Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.messages import describe as describe_in_model
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, met, publish, withdraw
-from routeproof.model.pruning.messages import cuts_of as cuts_in
-from routeproof.model.pruning.state import PruningTables, Row
+from routeproof.model.pruning.vocabulary import Congest, Cut, PruningTables, Relieve, Row, met, publish, withdraw
+from routeproof.model.pruning.vocabulary import cuts_of as cuts_in
 from routeproof.traces import (
     Event,
     TraceError,

@@ -20,8 +20,7 @@ from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.metrics.meter import part_of
 from routeproof.model.protocols import MUTANTS
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.parameters import PRUNING
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import PRUNING, PruningTables
 from routeproof.traces import Event, open_trace, to_parquet
 from tests.checker.validate.corrupt import Place, Row
 from tests.checker.validate.walks import judged, rows_of, write

@@ -18,8 +18,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, publish, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
+from routeproof.model.pruning.vocabulary import Congest, Cut, PruningParameters, Relieve, publish, withdraw
 from tests.impl import lockstep
 from tests.pruning import test_lockstep as test_pruning_lockstep
 from tests.quality.test_lockstep_finds import (

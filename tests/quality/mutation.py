@@ -45,7 +45,7 @@ from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 from tests.impl import talk as routing_talk
 from tests.impl import test_lockstep
 from tests.impl.wild import WILD

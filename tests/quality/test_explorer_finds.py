@@ -14,9 +14,9 @@ import pytest
 
 from routeproof.checker.counterexamples.replay import replay
 from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.evaluation import Finding
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.verdict import Finding
 from routeproof.model.instance import POLICIES
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS

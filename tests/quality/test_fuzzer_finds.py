@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.evaluation import Result
 from routeproof.checker.fuzz import fuzz
-from routeproof.checker.verdict import Result
 from routeproof.model.instance import POLICIES
 from routeproof.model.routing_mutants import MUTANTS
 from routeproof.spec.properties import PROPERTIES

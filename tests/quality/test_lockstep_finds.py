@@ -12,15 +12,14 @@ import pytest
 from attrs import evolve, frozen
 
 from routeproof.impl.index.profile import Entry
-from routeproof.impl.pruning.implementation import Congestion
-from routeproof.impl.pruning.retained import Pool
+from routeproof.impl.pruning import Congestion
+from routeproof.impl.pruning.retention import Pool
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Advertise, Advertisement, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Pruning
-from routeproof.model.pruning.messages import Congest, Cut, Relieve, cuts_of, withdraw
-from routeproof.model.pruning.parameters import PruningParameters
 from routeproof.model.pruning.statistics import pruned
+from routeproof.model.pruning.vocabulary import Congest, Cut, PruningParameters, Relieve, cuts_of, withdraw
 from routeproof.model.routing import Step
 from tests.pruning.test_lockstep import Lockstep
 

@@ -10,20 +10,19 @@ from attrs import evolve
 from routeproof.checker.check.conclusion import repaired, variant
 from routeproof.checker.counterexamples.replay import Counterexample, replay_file
 from routeproof.checker.counterexamples.shrink import shrink
+from routeproof.checker.evaluation import Finding
+from routeproof.checker.experiments import experiments
 from routeproof.checker.experiments.bench import SUITES
-from routeproof.checker.experiments.reproduce import experiments
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.pruning.triggered import triggered_more
-from routeproof.checker.verdict import Finding
+from routeproof.checker.pruning import triggered_more
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
-from routeproof.model.pruning.parameters import PRUNING
-from routeproof.model.pruning.sections import congested, parameters
-from routeproof.spec.claim import Repair
-from routeproof.spec.claims import CLAIMS, Claim
+from routeproof.model.pruning.definition import congested, parameters
+from routeproof.model.pruning.vocabulary import PRUNING
+from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.property import Property
+from routeproof.spec.specification import Claim, Property, Repair
 from tests.checker.explore.explored import full_search
 
 ROUTING = [

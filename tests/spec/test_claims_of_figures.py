@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.spec.claim import Claim, Part, Rows, judged
 from routeproof.spec.migration import claims as of_migration
 from routeproof.spec.pruning import claims_of_figures as of_pruning
+from routeproof.spec.specification import Claim, Part, Rows, judged
 from tests.spec.measured import documented
 
 FIGURE_CLAIMS = (*of_pruning.FIGURE_CLAIMS, *of_migration.FIGURE_CLAIMS)

@@ -4,12 +4,12 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.pruning.triggered import Settled
+from routeproof.checker.pruning import Settled
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
-from routeproof.model.pruning.sections import coming_back, with_readings
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.definition import coming_back, with_readings
+from routeproof.model.pruning.vocabulary import PruningTables
 from routeproof.model.world import State, World
 from routeproof.spec.properties import OK, PROPERTIES, Answer
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from routeproof.model.protocols import MUTANTS
+from routeproof.spec.catalogues import RULES
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.rules import RULES, Rule
+from routeproof.spec.specification import Rule
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = re.compile(rf"\b(?:{'|'.join(sorted({id.partition('-')[0] for id in RULES}))})-\d+\b")

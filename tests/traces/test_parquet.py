@@ -14,7 +14,7 @@ import pytest
 
 from routeproof.traces import BadLine, Event, TraceError, event_row, open_trace, read_trace, to_parquet
 from routeproof.traces import batches as batches_module
-from routeproof.traces import parquet_writer as writer_module
+from routeproof.traces import columns as writer_module
 from routeproof.traces.columns import NAMES, ORDER, left_out_by
 from routeproof.traces.reader import read
 from tests.traces.samples import EVERY_KIND, HEADER, PUBLISH, ROW, keep, lines_of, to_bytes, write

@@ -8,10 +8,10 @@ from random import Random
 
 from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.impl.implementations import all_policies, implementation_of
+from routeproof.impl import all_policies, implementation_of
+from routeproof.impl.observers import Metrics
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.metrics import Metrics
-from routeproof.impl.simulation.simulator import Costs, Simulator
+from routeproof.impl.simulator import Costs, Simulator
 from routeproof.impl.workloads import workload
 from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, MOVE, SWING, VOLUME, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import Ids, stream

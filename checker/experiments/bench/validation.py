@@ -15,9 +15,9 @@ from attrs import evolve
 from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, keep_to, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.validate import setting_of, validate
+from routeproof.impl.observers import OBSERVES, Recorder
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import MILLISECOND, Costs, Operation, Simulator
+from routeproof.impl.simulator import MILLISECOND, Costs, Operation, Simulator
 from routeproof.impl.workloads.stock import VOLUME, Stock, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import Ids, Workload, stream
 from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe

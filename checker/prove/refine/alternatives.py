@@ -19,8 +19,7 @@ import attrs
 import z3
 from attrs import evolve, frozen
 
-from routeproof.checker.prove.refine.answers import Question
-from routeproof.checker.prove.refine.structure import Spoken, Structure, Word, hop, spoken, tables, word
+from routeproof.checker.prove.refine.answers import Question, Spoken, Structure, Word, hop, spoken, tables, word
 from routeproof.checker.prove.refine.worlds import Across, Worded
 from routeproof.checker.prove.small import Solver
 from routeproof.checker.prove.solve import RLIMIT

@@ -25,10 +25,9 @@ from attrs import evolve, frozen
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.explore.search import Search
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.prove.examine import CodeTheorem
-from routeproof.checker.prove.refine.answers import Question
-from routeproof.checker.prove.refine.structure import Structure
+from routeproof.checker.prove.refine.answers import Question, Structure
 from routeproof.checker.prove.refine.worlds import PackedWorded, Worded
+from routeproof.checker.prove.solve import CodeTheorem
 from routeproof.checker.wings import wings
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import (

@@ -17,12 +17,11 @@ from attrs import evolve, frozen
 
 from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN
 from routeproof.checker.explore.questions import Questions
-from routeproof.checker.prove.examine import Case, Examination
 from routeproof.checker.prove.refine.alternatives import other_step
-from routeproof.checker.prove.refine.answers import Objection, broken, heading
+from routeproof.checker.prove.refine.answers import Objection, Unsayable, broken, heading
 from routeproof.checker.prove.refine.sample import Explored, Sample
-from routeproof.checker.prove.refine.structure import Unsayable
 from routeproof.checker.prove.refine.worlds import Worded, described, name_of, no_operation
+from routeproof.checker.prove.solve import Case, Examination
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import Deliver
 from routeproof.model.world import Queue, State, Step

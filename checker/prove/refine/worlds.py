@@ -18,18 +18,16 @@ from attrs import evolve, field, frozen
 from routeproof.checker.prove.refine.answers import (
     Objection,
     Question,
-    broken,
-    heading,
-    item_by_item,
-    known,
-    objection_to_packed,
-)
-from routeproof.checker.prove.refine.structure import (
     Spoken,
     Structure,
     Unsayable,
     Word,
+    broken,
     entries_of,
+    heading,
+    item_by_item,
+    known,
+    objection_to_packed,
     spoken,
     word,
 )

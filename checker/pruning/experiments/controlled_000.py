@@ -11,9 +11,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, said
-from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
-from routeproof.checker.pruning.experiments.words import (
+from routeproof.checker.experiments import Experiment, Findings, Row, said
+from routeproof.checker.pruning.experiments import (
     HISTORY,
     HOLDS,
     MATCHES,
@@ -28,6 +27,7 @@ from routeproof.checker.pruning.experiments.words import (
     times,
     worst,
 )
+from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
 from routeproof.impl.workloads.controlled import Controlled
 
 ALGORITHMS_6 = ("active", "lazy", "packing", "incremental")

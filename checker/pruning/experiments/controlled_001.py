@@ -10,24 +10,24 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
-from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, Said, said
-from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
-from routeproof.checker.pruning.experiments.words import (
+from routeproof.checker.experiments import Experiment, Findings, Row, Said, said
+from routeproof.checker.pruning.experiments import (
     CONGESTED,
     MATCHES,
     PRICES_001,
     PROBES,
     at_each,
-    controlled_001,
     core_brokers,
     delay,
     lines,
+    matching_001,
     measured,
     paragraphs,
     probed,
     shown,
     times,
 )
+from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
 from routeproof.impl.workloads.controlled import Controlled001
 
 ALGORITHMS_7 = ("active", "lazy", "packing", "selective")
@@ -72,7 +72,7 @@ QUEUE = {
 
 
 def plan_7(scale: float, seed: int) -> list[Simulation]:
-    recipe = controlled_001().scaled(scale)
+    recipe = matching_001().scaled(scale)
     runs = [Simulation(policy, recipe, policy, seed, subscription=CONGESTED) for policy in ALGORITHMS_7]
     return [*runs, *(Simulation(name, recipe, policy, seed) for name, policy in AT_TABLE_II.items())]
 
@@ -179,14 +179,14 @@ def _runs(recipes: Mapping[int, Controlled001], scale: float, seed: int) -> list
 
 def _plan_8(scale: float, seed: int) -> list[Simulation]:
     return _runs(
-        {n: evolve(controlled_001(), withdrawals=n, withdrawal_interval_ms=WITHIN_MS // n) for n in WITHDRAWALS},
+        {n: evolve(matching_001(), withdrawals=n, withdrawal_interval_ms=WITHIN_MS // n) for n in WITHDRAWALS},
         scale,
         seed,
     )
 
 
 def _plan_9(scale: float, seed: int) -> list[Simulation]:
-    return _runs({degree: evolve(controlled_001(), covered=degree) for degree in DEGREES}, scale, seed)
+    return _runs({degree: evolve(matching_001(), covered=degree) for degree in DEGREES}, scale, seed)
 
 
 def _findings(

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments.reproduce import Experiment, Findings, Row, said
-from routeproof.checker.pruning.experiments.words import against, paragraphs
+from routeproof.checker.experiments import Experiment, Findings, Row, said
+from routeproof.checker.pruning.experiments import against, paragraphs
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.routing import Broker, Outbox, Sends
-from routeproof.impl.simulation.simulator import MILLISECOND, Costs, Simulator
+from routeproof.impl.simulator import MILLISECOND, Costs, Simulator
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.model.messages import Message, Publish, Subscribe, Unsubscribe
 from routeproof.model.overlay import Node

@@ -15,10 +15,10 @@ from attrs import define, evolve, field, frozen
 
 from routeproof.checker.experiments.plots import Point
 from routeproof.checker.system.processes import collecting_rarely
-from routeproof.impl.implementations import implementation_of, make_node
-from routeproof.impl.pruning.implementation import IMPLEMENTATION, Congestion
-from routeproof.impl.simulation.metrics import Metrics, quantile, subscriptions
-from routeproof.impl.simulation.simulator import SECOND, Observer, Operation, Sends, Simulator
+from routeproof.impl import implementation_of, make_node
+from routeproof.impl.observers import Metrics, quantile, subscriptions
+from routeproof.impl.pruning import IMPLEMENTATION, Congestion
+from routeproof.impl.simulator import SECOND, Observer, Operation, Sends, Simulator
 from routeproof.impl.workloads import Recipe
 from routeproof.impl.workloads.controlled import PROBE
 from routeproof.model.filters import Attributes
@@ -32,7 +32,7 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Relieve
+from routeproof.model.pruning.vocabulary import Relieve
 
 ONE_IN = 16
 """One publication in this many is measured, of those published before the first withdrawal."""

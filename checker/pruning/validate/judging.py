@@ -11,8 +11,8 @@ from routeproof.checker.pruning.validate.similarity import SIMILARITY
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.judging import Judging
 from routeproof.checker.validate.setting import Setting
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.sections import read_readings
+from routeproof.model.pruning.definition import read_readings
+from routeproof.model.pruning.vocabulary import PruningParameters
 from routeproof.model.reading import InstanceError, Place
 from routeproof.traces import Header
 from routeproof.traces.messages import SHORT

@@ -12,8 +12,7 @@ from routeproof.checker.validate.broker.canonical import CanonicalMessage, canon
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.model.messages import Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.messages import Cut, cuts_of, met, withdraw
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import Cut, PruningTables, cuts_of, met, withdraw
 from routeproof.model.tables import by_id
 from routeproof.traces import Entry, TraceMessage, TraceTables
 from routeproof.traces.pruning import PruningParts, cuts_in_trace, header_in

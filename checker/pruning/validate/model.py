@@ -18,9 +18,7 @@ from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Cuts, Pruning
-from routeproof.model.pruning.messages import met
-from routeproof.model.pruning.parameters import PruningParameters
-from routeproof.model.pruning.state import Row
+from routeproof.model.pruning.vocabulary import PruningParameters, Row, met
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables, by_id
 

@@ -24,8 +24,7 @@ from routeproof.checker.validate.setting import Setting
 from routeproof.model.messages import Advertisement, Message, Publication, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
-from routeproof.model.pruning.messages import Congest, Relieve, publish, withdraw
-from routeproof.model.pruning.state import PruningTables
+from routeproof.model.pruning.vocabulary import Congest, PruningTables, Relieve, publish, withdraw
 from routeproof.model.tables import Tables
 from routeproof.traces import TraceTables
 

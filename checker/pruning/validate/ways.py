@@ -4,9 +4,9 @@ t counts at B for p where p's own way to t passed B: the way that its copies too
 subscription to which p never came, since it was made later, counts where its way to the publisher would pass.
 
 `Standing` says who was subscribed when, and when nothing changed. *Fair* publications are those of which a database can
-be exact (EQ-3 in `spec/pruning/claims.py`): made while it was quiet, come before clients did anything else, and matched
-by nothing that was withdrawn before, since that may still be in a table. To say so takes a clock that brokers share,
-and links; without, no publication is fair.
+be exact (EQ-3 in `spec/pruning/claims_of_similarity.py`): made while it was quiet, come before clients did anything
+else, and matched by nothing that was withdrawn before, since that may still be in a table. To say so takes a clock that
+brokers share, and links; without, no publication is fair.
 """
 
 from __future__ import annotations

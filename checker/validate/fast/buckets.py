@@ -25,7 +25,7 @@ from attrs import Factory, define, frozen
 from numpy.typing import NDArray
 
 from routeproof.model.filters import Attributes, Filter, Float, Number, PredicateFilter, Value
-from routeproof.model.filters.value_set import ValueSet
+from routeproof.model.filters.sets import ValueSet
 
 End: TypeAlias = tuple[float, bool]
 Bounds: TypeAlias = tuple[End, End]

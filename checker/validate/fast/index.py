@@ -19,7 +19,7 @@ from attrs import Factory, define
 from routeproof.checker.validate.fast.bits import Numbers, Places, Tally, in_all_of_theirs, numbers_of
 from routeproof.checker.validate.fast.buckets import Bucket, Group, Item, Key, item, only_value
 from routeproof.model.filters import Attributes, Event, EventSet, Filter, FilterError, PredicateFilter, Value
-from routeproof.model.filters.value_set import ValueSet
+from routeproof.model.filters.sets import ValueSet
 
 
 class Index(Protocol):

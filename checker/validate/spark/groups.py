@@ -1,7 +1,7 @@
 """Row groups of Parquet in the workers, and the plan of which part of a trace is judged where.
 
 A row group is read where it is judged; before that, a few of its columns say whose events it has. Files that we write
-keep each broker together (`routeproof.traces.parquet_writer`); others may have it anywhere.
+keep each broker together (`routeproof.traces.columns`); others may have it anywhere.
 
 A broker's events must be judged in order, so they are one part; but where the trace has its tables, a part may end and
 the next begin, so that a broker with nearly all events is not one long task. A broker that delivers to clients without

@@ -24,13 +24,13 @@ from routeproof.spec.pruning.theory.relation import (
     held_in,
 )
 from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory.invariants import QUIET_LEMMAS, ROUTING, SAFETY
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment
 from routeproof.spec.theory.invariants.facts import Basis, StepFact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.publications import DELIVERY
 from routeproof.spec.theory.invariants.quiet import has_back
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
-from routeproof.spec.theory.invariants.theorems import QUIET_LEMMAS, ROUTING, SAFETY
 
 OWN = Book()
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from attrs import frozen
 
 from routeproof.spec.theory.formulas import BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory.invariants import DELIVERS, routing, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
-from routeproof.spec.theory.invariants.theorems import DELIVERS, routing, routing_under
 from routeproof.spec.theory.relation.routing import POLICIES
 from routeproof.spec.theory.relation.signature import TREE
 

@@ -8,7 +8,7 @@ from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, quotes
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 
 
 @pytest.mark.parametrize("policy", [*POLICIES, *PRUNING])

@@ -5,9 +5,9 @@
 
 from functools import cache
 
+from routeproof.checker.evaluation import Result
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 
 

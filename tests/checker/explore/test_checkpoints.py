@@ -15,13 +15,13 @@ import attrs
 import pytest
 
 from routeproof.checker.cli import main
+from routeproof.checker.evaluation import Result
 from routeproof.checker.explore import explore
 from routeproof.checker.explore import search as search_module
 from routeproof.checker.explore.checkpoint import LENGTH, MAGIC
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.interrupts import Interrupted, listening, raising
-from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 from tests.campaigns import daily
 

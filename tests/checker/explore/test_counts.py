@@ -9,8 +9,8 @@ from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.protocols import world
-from routeproof.model.pruning.sections import with_readings
-from routeproof.spec.rules import rules_that_fire
+from routeproof.model.pruning.definition import with_readings
+from routeproof.spec.catalogues import rules_that_fire
 from tests.campaigns import daily
 from tests.checker.explore.explored import full_search
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.explore.graph import Graph
+from routeproof.checker.explore.columns import Graph
 
 
 def graph_of(edges: list[list[int]]) -> Graph:

@@ -9,13 +9,13 @@ import attrs
 import numpy as np
 import pytest
 
+from routeproof.checker.evaluation import Result
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import Progress, explore
 from routeproof.checker.explore import search as search_module
-from routeproof.checker.explore.graph import Graph
+from routeproof.checker.explore.columns import Graph
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Result
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES
 

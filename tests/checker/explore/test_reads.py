@@ -3,13 +3,13 @@
 import pytest
 from attrs import evolve
 
+from routeproof.checker.evaluation import violations
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
-from routeproof.checker.scopes import violations
 from routeproof.model.history import PARTS
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES
-from routeproof.spec.property import Answer, Property
+from routeproof.spec.specification import Answer, Property
 
 PURGED = PROPERTIES["Purged"]
 

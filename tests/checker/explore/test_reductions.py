@@ -9,11 +9,11 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.counterexamples.replay import replay
+from routeproof.checker.evaluation import Result
 from routeproof.checker.explore import explore
 from routeproof.checker.explore.symmetry import renamings
 from routeproof.checker.instances import find, shipped
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.verdict import Result
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from attrs import define, field
 
-from routeproof.checker.prove.refine.structure import word
+from routeproof.checker.prove.refine.answers import word
 from routeproof.checker.prove.refine.worlds import Worded, items_of
 from routeproof.model.messages import is_control
 from routeproof.model.overlay import LOCAL, Node

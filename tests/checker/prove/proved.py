@@ -32,8 +32,8 @@ TOP = Path(routeproof.__file__).parent
 ANSWERS = "answers in "
 RECORD = Path(__file__).with_name("proved.json")
 
-BEGIN = ("routeproof.checker.prove.judge", "routeproof.checker.prove.catalogue")
-"""Modules that judge, and that know all theorems: all that they import counts."""
+BEGIN = ("routeproof.checker.prove.theorems",)
+"""The module that knows all theorems and judges them: all that it imports counts."""
 
 BY_NAME = ("model", "spec")
 """Rooms of which each file counts: protocols, properties and instances are found by their names."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.checker.prove.judge import judge, with_their_basis
 from routeproof.checker.prove.report import exit_code, render
 from routeproof.checker.prove.solve import Judged, Verdict
+from routeproof.checker.prove.theorems import judge, with_their_basis
+from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.obligations import Induction
-from routeproof.spec.theory.invariants.theorems import ROUTING
 from routeproof.spec.theory.proof import Theorem
 from tests.checker.prove.broken_protocols import BROKEN
 

@@ -7,15 +7,15 @@ from attrs import evolve
 
 from routeproof.checker.prove.invariants import settle_bounded
 from routeproof.checker.prove.solve import Settled
+from routeproof.checker.prove.theorems import BOUNDED_THEOREMS
 from routeproof.spec.pruning.theory.invariants import PRUNING, Handling
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep
 from routeproof.spec.theory.formulas import Term, Truth
+from routeproof.spec.theory.invariants import routing, routing_under
 from routeproof.spec.theory.invariants.bounded import ALONE, SAFETY_LEMMAS, Bounded, Reached, Size, k_induction
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
-from routeproof.spec.theory.invariants.theorems import routing, routing_under
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.theorems import BOUNDED_THEOREMS
 from tests.checker.prove.broken_protocols import BROKEN
 
 TINY = Size(2, 1, 1, 1, 2)

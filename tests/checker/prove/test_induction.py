@@ -14,11 +14,11 @@ from routeproof.checker.prove.invariants import settle_inductive
 from routeproof.checker.prove.small import SIZES
 from routeproof.checker.prove.vacuity import Possibilities
 from routeproof.spec.theory.formulas import BROKER, ITEM, PUB, SUB, Term, Truth, formula
+from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import FACTS, StepFact, fact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.step import Named, Stage
-from routeproof.spec.theory.invariants.theorems import ROUTING
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.prove.broken_protocols import BROKEN
 

@@ -7,8 +7,8 @@ import pytest
 
 from routeproof.checker.instances import find
 from routeproof.model.protocols import world
+from routeproof.spec.theory.invariants import routing_under
 from routeproof.spec.theory.invariants.book import Conjunct, Lemma
-from routeproof.spec.theory.invariants.theorems import routing_under
 from tests.checker.prove.moments import run
 
 INSTANCES = ("tiny", "cross3", "pair3", "equal3", "unadv3")

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import pytest
 import z3
 
-from routeproof.checker.prove.examine import Case, CodeTheorem, Examination, examine
-from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.solve import RLIMIT, Verdict, settle
-from routeproof.spec.theory.filters.theorems import SHORT
+from routeproof.checker.prove.solve import RLIMIT, Case, CodeTheorem, Examination, Verdict, examine, settle
+from routeproof.checker.prove.theorems import SYMBOLIC as THEOREMS
+from routeproof.checker.prove.theorems import judge
+from routeproof.spec.theory.filters import SHORT
 from routeproof.spec.theory.proof import Obligation, ShownValue, Theorem
-from routeproof.spec.theory.theorems import THEOREMS
 
 X, Y = z3.Int("x"), z3.Int("y")
 

@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from routeproof.checker.prove.catalogue import THEOREMS
-from routeproof.checker.prove.judge import judge
-from routeproof.model.filters import predicate_dialect, predicate_filter, string_set, value_set
-from routeproof.model.filters.event_set import EventSet
+from routeproof.checker.prove.theorems import THEOREMS, judge
+from routeproof.model.filters import predicate_dialect, predicate_filter, sets, string_set
 from routeproof.model.filters.interface import Constant
 from routeproof.model.filters.predicate_filter import PredicateFilter
+from routeproof.model.filters.sets import ANYTHING, EventSet, NumberSet, ValueSet
 from routeproof.model.filters.string_set import LAST, StringRange, StringSet
-from routeproof.model.filters.value_set import ANYTHING, NumberSet, ValueSet
 
 Patch = pytest.MonkeyPatch
 Mutant = Callable[[Patch], None]
@@ -36,7 +34,7 @@ def mutant(theorem: str) -> Callable[[Mutant], Mutant]:
 
 @mutant("ModelMatches")
 def less_is_not_greater(patch: Patch) -> None:
-    patch.setitem(predicate_dialect.ON_NUMBERS, "<", lambda number: value_set.below(number, inclusive=True))
+    patch.setitem(predicate_dialect.ON_NUMBERS, "<", lambda number: sets.below(number, inclusive=True))
 
 
 @mutant("ModelMatches")
@@ -47,7 +45,7 @@ def floats_as_they_are_stored(patch: Patch) -> None:
         fraction = Fraction(number)
         return fraction.numerator if fraction.denominator == 1 else fraction
 
-    for module in (predicate_filter, value_set):
+    for module in (predicate_filter, sets):
         patch.setattr(module, "exact", exact)
 
 

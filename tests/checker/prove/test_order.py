@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 from attrs import evolve
 
-from routeproof.checker.prove.catalogue import THEOREMS, Catalogue, judge_all
-from routeproof.checker.prove.judge import judge
 from routeproof.checker.prove.report import as_json
 from routeproof.checker.prove.small import Noticing, small_worlds
 from routeproof.checker.prove.solve import Judged
+from routeproof.checker.prove.theorems import THEOREMS, Catalogue, judge, judge_all
 from routeproof.spec.theory.formulas import BROKER, Clause, Term
+from routeproof.spec.theory.invariants import routing
 from routeproof.spec.theory.invariants.bounded import Size
-from routeproof.spec.theory.invariants.theorems import routing
 from routeproof.spec.theory.proof import Theorem
 from tests.campaigns import daily
 

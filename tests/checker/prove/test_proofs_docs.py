@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.solve import WORDS
-from routeproof.spec.theory.invariants.theorems import ROUTING
+from routeproof.checker.prove.theorems import THEOREMS
+from routeproof.spec.theory.invariants import ROUTING
 from tests.checker.command import TOP
 
 PROOFS, ROUTES = (

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import z3
 
-from routeproof.checker.prove import catalogue, solve
-from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove import solve, theorems
+from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.spec.theory.proof import Obligation, ShownValue, Theorem
 from tests.checker.command import Here
 
@@ -115,7 +115,7 @@ def test_a_theorem_is_proved_with_all_that_it_rests_on(here: Here) -> None:
 
 
 def test_a_worker_that_dies_is_told_in_one_line(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_judge", dies)
+    monkeypatch.setattr(theorems, "_judge", dies)
     ran = here("prove", "NumbersOverlap", "BooleansCover", "--workers", 2)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.count("\n") == 1

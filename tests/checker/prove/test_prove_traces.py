@@ -10,17 +10,17 @@ import pytest
 import z3
 from attrs import evolve
 
-from routeproof.checker.prove.catalogue import THEOREMS
 from routeproof.checker.prove.counterexample import Seen
 from routeproof.checker.prove.invariants import settle_bounded
 from routeproof.checker.prove.small import Runs, Solver, small_worlds
 from routeproof.checker.prove.solve import RLIMIT, Judged, Settled
+from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.checker.prove.trace import ComparableSets, write_traces
 from routeproof.spec.pruning.theory.relation import PruningRelation
 from routeproof.spec.theory.formulas import ADV, PUB, SUB, Term
+from routeproof.spec.theory.invariants import ROUTING, routing, routing_under
 from routeproof.spec.theory.invariants.bounded import Bounded, BoundedTheorem, Size
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive
-from routeproof.spec.theory.invariants.theorems import ROUTING, routing, routing_under
 from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.relation.routing import Change
 from routeproof.traces import read_trace

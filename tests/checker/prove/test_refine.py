@@ -9,15 +9,12 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.prove.examine import Examination, examine
-from routeproof.checker.prove.judge import judge
-from routeproof.checker.prove.refine import alternatives
+from routeproof.checker.prove.refine import alternatives, theorems
 from routeproof.checker.prove.refine.answers import Question, altered, objection, objection_to_packed, singles
 from routeproof.checker.prove.refine.sample import USUAL, Explored, Sample
 from routeproof.checker.prove.refine.steps import Looser, edits, objection_to_edit
-from routeproof.checker.prove.refine.theorems import theorems
-from routeproof.checker.prove.small import GaveUp
-from routeproof.checker.prove.solve import Judged
+from routeproof.checker.prove.solve import Examination, GaveUp, Judged, examine
+from routeproof.checker.prove.theorems import judge
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Deliver, PackedSubscribe, Subscribe
 from routeproof.model.protocols import world

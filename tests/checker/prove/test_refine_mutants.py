@@ -12,11 +12,11 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.catalogue import THEOREMS as CATALOGUE
-from routeproof.checker.prove.judge import judge
+from routeproof.checker.prove.refine import theorems
 from routeproof.checker.prove.refine.answers import Objection, objection, objection_to_packed
 from routeproof.checker.prove.refine.sample import BEYOND_LINES, USUAL, Explored, Sample
-from routeproof.checker.prove.refine.theorems import theorems
+from routeproof.checker.prove.theorems import THEOREMS as CATALOGUE
+from routeproof.checker.prove.theorems import judge
 from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
 from tests.checker.command import TOP

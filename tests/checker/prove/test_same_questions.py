@@ -21,8 +21,8 @@ for name in ("PruningKeepsPromises", "QuietLemmas", "PropagationPathNeeds", "Att
 """
 
 IMPORT = """
-from routeproof.checker.prove.judge import settle_one
-from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove.theorems import settle_one
+from routeproof.checker.prove.theorems import THEOREMS
 """
 
 DECLARE = """

@@ -8,11 +8,10 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.prove import code
-from routeproof.checker.prove.catalogue import THEOREMS, asked
 from routeproof.checker.prove.invariants import settle_bounded
-from routeproof.checker.prove.judge import judge, judge_by, with_their_basis
 from routeproof.checker.prove.refine import steps
 from routeproof.checker.prove.refine.sample import Sample
+from routeproof.checker.prove.theorems import THEOREMS, asked, judge, judge_by, with_their_basis
 from routeproof.spec.theory.formulas import BROKER, Clause, Logic, Term, Truth
 from routeproof.spec.theory.invariants.bounded import BoundedTheorem, Reached
 from routeproof.spec.theory.invariants.obligations import Induction

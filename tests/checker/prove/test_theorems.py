@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.checker.prove.catalogue import THEOREMS
-from routeproof.checker.prove.judge import Asked, judge_by
 from routeproof.checker.prove.solve import Verdict
-from routeproof.spec.rules import RULES
+from routeproof.checker.prove.theorems import THEOREMS, Asked, judge_by
+from routeproof.spec.catalogues import RULES
 from routeproof.spec.theory.invariants.obligations import Inductive
 from routeproof.spec.theory.proof import Obligation
 from tests.checker.prove import proved

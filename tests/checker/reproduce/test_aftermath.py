@@ -5,9 +5,9 @@ from attrs import evolve
 
 from routeproof.checker.pruning.experiments import simulation
 from routeproof.checker.pruning.experiments.simulation import Aftermath, Delays, Simulation
-from routeproof.impl.pruning.implementation import Congestion
+from routeproof.impl.pruning import Congestion
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Costs, Operation, Simulator
+from routeproof.impl.simulator import MILLISECOND, SECOND, Costs, Operation, Simulator
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.model.filters import STRICT
 from routeproof.model.messages import (

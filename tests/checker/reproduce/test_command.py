@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.experiments.reproduce import experiments
+from routeproof.checker.experiments import experiments
 from tests.checker.command import COMMAND, Here, environment
 
 TINY = ("--scale", "0.0001", "--workers", "1")

@@ -7,10 +7,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from routeproof.checker.experiments.reproduce import Findings, experiments, run_all
-from routeproof.checker.pruning.experiments import controlled_000, costs_000, mobile_000
+from routeproof.checker.experiments import Findings, experiments, run_all
+from routeproof.checker.pruning.experiments import controlled_000, costs_000, mobile
 from routeproof.impl.workloads import parameters
-from routeproof.spec.claims import CLAIMS, Claim
+from routeproof.spec.catalogues import CLAIMS
+from routeproof.spec.specification import Claim
 
 TINY = 1e-4
 
@@ -129,7 +130,7 @@ def test_the_name_says_what_the_run_assumes() -> None:
 
 
 def test_roots_are_those_that_nothing_covers() -> None:
-    (counting,) = [job for job in mobile_000.plan_9(0.001, 2) if isinstance(job, mobile_000.Counting)]
+    (counting,) = [job for job in mobile.plan_rush_hour(0.001, 2) if isinstance(job, mobile.Counting)]
     counted = counting.run()
     _, every = counting._roots()
     roots = [s for s in every if not any(t.filter.covers(s.filter) for t in every if t.filter != s.filter)]

@@ -9,9 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
-from routeproof.checker.experiments import reproduce
-from routeproof.checker.experiments.plots import Chart, Series
-from routeproof.checker.experiments.reproduce import (
+from routeproof.checker import experiments
+from routeproof.checker.experiments import (
     Experiment,
     Findings,
     Row,
@@ -22,6 +21,7 @@ from routeproof.checker.experiments.reproduce import (
     table,
     write,
 )
+from routeproof.checker.experiments.plots import Chart, Series
 from routeproof.checker.pruning.experiments.simulation import Simulation
 from routeproof.impl.workloads.controlled import Controlled
 
@@ -120,7 +120,7 @@ def test_a_report_that_fails_leaves_the_former_one(tmp_path: Path, monkeypatch: 
     def failing(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(reproduce, "_series", failing)
+    monkeypatch.setattr(experiments, "_series", failing)
     with pytest.raises(OSError, match="No space"):
         written(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["000-fig6"]

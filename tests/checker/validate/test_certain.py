@@ -11,7 +11,7 @@ import pytest
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, Report, validate
-from routeproof.traces import parquet_writer, to_parquet
+from routeproof.traces import columns, to_parquet
 from tests.campaigns import drawn
 from tests.checker.validate.corrupt import (
     CORRUPTIONS,
@@ -191,7 +191,7 @@ def test_what_is_wrong_in_a_step_that_is_cut_off(tmp_path: Path) -> None:
 
 def test_rows_that_nobody_knows_may_explain_anything_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a row group that is broken nobody knows which lines it had: no number says that it comes after something."""
-    monkeypatch.setattr(parquet_writer, "GROUP_ROWS", 8)
+    monkeypatch.setattr(columns, "GROUP_ROWS", 8)
     rows = spoilt(lose("send", "publish"))
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     path = tmp_path / "t.parquet"

@@ -14,10 +14,9 @@ from routeproof.checker.validate.metrics.files import NEEDS
 from routeproof.checker.validate.metrics.meter import COUNTS, Measured, Meter, measured, part_of
 from routeproof.checker.validate.metrics.series import Moments as Samples
 from routeproof.checker.validate.metrics.series import Series, buckets, gathered, windows_of
+from routeproof.impl.observers import COUNTED, DELAYS, MOMENTARY, OBSERVES, Metrics, Recorder, histogram, quantile
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulation.metrics import COUNTED, DELAYS, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.simulation.recording import OBSERVES, Recorder
-from routeproof.impl.simulation.simulator import MILLISECOND, SECOND, Costs, Network, Simulator
+from routeproof.impl.simulator import MILLISECOND, SECOND, Costs, Network, Simulator
 from routeproof.impl.workloads import workload
 from routeproof.model.filters import STRICT
 from routeproof.traces import Event, TraceWriter, broker_name, event_row, open_trace

@@ -11,8 +11,8 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.validate.metrics import meter
 from routeproof.checker.validate.metrics.meter import UNTIMED
-from routeproof.impl.simulation.metrics import DELAYS
-from routeproof.impl.simulation.simulator import MILLISECOND, SECOND
+from routeproof.impl.observers import DELAYS
+from routeproof.impl.simulator import MILLISECOND, SECOND
 from routeproof.traces import event_row
 from tests.checker.validate.metered import columns, recomputed, rewritten, simulated, written
 

@@ -15,7 +15,8 @@ import pytest
 from routeproof.checker.validate import Report, validate
 from routeproof.checker.validate.broker import columns, passing
 from routeproof.checker.validate.broker.part import Part
-from routeproof.traces import parquet_file, parquet_writer, to_parquet
+from routeproof.traces import columns as trace_columns
+from routeproof.traces import parquet_file, to_parquet
 from tests.campaigns import drawn
 from tests.checker.validate.at_once import (
     CHANGES,
@@ -84,8 +85,8 @@ def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, taken: J
 def test_brokers_in_several_row_groups(
     pieces: int, rows: list[Row], tmp_path: Path, taken: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_writer, "PIECE_ROWS", pieces)
-    monkeypatch.setattr(parquet_writer, "GROUP_TEXTS", 20_000)
+    monkeypatch.setattr(trace_columns, "PIECE_ROWS", pieces)
+    monkeypatch.setattr(trace_columns, "GROUP_TEXTS", 20_000)
     monkeypatch.setattr(passing, "PAIRS", 20)
     by_columns, by_lines = both(rows, tmp_path)
     assert by_columns == by_lines

@@ -10,7 +10,7 @@ import pytest
 
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Level, local, setting_of, validate
-from routeproof.traces import parquet_writer, to_parquet
+from routeproof.traces import columns, to_parquet
 from tests.campaigns import drawn
 from tests.checker.validate.at_once import CHANGES, Change, name_of, recorded, with_changes
 from tests.checker.validate.walks import Row, write
@@ -32,7 +32,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
         return map(do, asked)
 
     monkeypatch.setattr(local, "in_processes", one_by_one)
-    monkeypatch.setattr(parquet_writer, "GROUP_ROWS", 500)
+    monkeypatch.setattr(columns, "GROUP_ROWS", 500)
 
 
 def test_every_broker_is_in_one_share(rows: list[Row], tmp_path: Path, here: None) -> None:

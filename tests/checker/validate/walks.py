@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 
 from routeproof.checker.counterexamples.record import record
+from routeproof.checker.evaluation import violations
 from routeproof.checker.instances import find
-from routeproof.checker.scopes import violations
 from routeproof.checker.validate import Level, Report, validate
 from routeproof.model.protocols import world
 from routeproof.spec.properties import PROPERTIES

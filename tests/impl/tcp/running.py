@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from routeproof.checker.cli import main
-from routeproof.impl.simulation.recording import OBSERVES
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.tcp.codec import Greeting, hello
+from routeproof.impl.observers import OBSERVES
+from routeproof.impl.simulator import Operation
+from routeproof.impl.tcp.codec import Body, Greeting, frame, hello, read_frame
 from routeproof.impl.tcp.connection import Address
-from routeproof.impl.tcp.frames import Body, frame, read_frame
 from routeproof.impl.tcp.node import BrokerNode, one_line
 from routeproof.impl.tcp.processes import Route, counts, directly
 from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting

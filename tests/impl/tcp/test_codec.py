@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.impl.pruning.implementation import wire
+from routeproof.impl.pruning import wire
 from routeproof.impl.tcp.codec import (
     MOST,
     VERSION,
+    Body,
     Codec,
     Delivery,
     Greeting,
+    Refusal,
     delivery,
     encode,
     hello,
@@ -21,7 +23,6 @@ from routeproof.impl.tcp.codec import (
     read_welcome,
     welcome,
 )
-from routeproof.impl.tcp.frames import Body, Refusal
 from routeproof.model.filters import EVENTS, STRICT, Event, EventSet, Filter
 from routeproof.model.messages import (
     Advertise,
@@ -37,7 +38,7 @@ from routeproof.model.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from routeproof.model.pruning.messages import Cut, publish, withdraw
+from routeproof.model.pruning.vocabulary import Cut, publish, withdraw
 
 CODEC = Codec(STRICT)
 PRUNING = Codec(STRICT, wire("incremental", {}))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.impl.tcp.frames import Body, FrameReader, Refusal, frame, framed
+from routeproof.impl.tcp.codec import Body, FrameReader, Refusal, frame, framed
 from routeproof.impl.tcp.node import LONGEST, one_line
 
 VALUES = st.recursive(

@@ -3,9 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from routeproof.impl.tcp.codec import Greeting, hello
+from routeproof.impl.tcp.codec import Body, Greeting, frame, framed, hello, read_frame
 from routeproof.impl.tcp.driver import Driver
-from routeproof.impl.tcp.frames import Body, frame, framed, read_frame
 from routeproof.impl.tcp.setting import Limits
 from routeproof.model.overlay import Overlay
 from tests.impl.tcp.running import (

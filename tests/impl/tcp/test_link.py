@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.impl.tcp.frames import FrameReader, Refusal
-from routeproof.impl.tcp.link import Link
+from routeproof.impl.tcp.codec import FrameReader, Refusal
+from routeproof.impl.tcp.connection import Link
 
 
 def sent(link: Link[int], *numbers: int) -> None:

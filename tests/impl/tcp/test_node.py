@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.tcp.codec import ID_LENGTH
+from routeproof.impl.simulator import Operation
+from routeproof.impl.tcp.codec import ID_LENGTH, frame
 from routeproof.impl.tcp.connection import Peer
 from routeproof.impl.tcp.driver import Driver
-from routeproof.impl.tcp.frames import frame
 from routeproof.impl.tcp.processes import ANSWER_MOST, counts, summary
 from routeproof.impl.tcp.setting import Limits
 from routeproof.model.instance import POLICIES

@@ -9,10 +9,9 @@ from random import Random
 
 import pytest
 
-from routeproof.impl.simulation.simulator import Operation
-from routeproof.impl.tcp.codec import Greeting, hello
+from routeproof.impl.simulator import Operation
+from routeproof.impl.tcp.codec import Body, Greeting, frame, framed, hello, read_frame
 from routeproof.impl.tcp.driver import Driver
-from routeproof.impl.tcp.frames import Body, frame, framed, read_frame
 from routeproof.impl.tcp.setting import LOOPBACK, Limits
 from routeproof.impl.workloads.workload import Ids
 from routeproof.model.filters import STRICT

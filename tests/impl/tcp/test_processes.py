@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.cli.commands.run_tcp import BROKER
+from routeproof.checker.cli.run_tcp import BROKER
+from routeproof.impl.tcp.codec import frame
 from routeproof.impl.tcp.driver import Driver
-from routeproof.impl.tcp.frames import frame
 from routeproof.impl.tcp.processes import BrokerDied, started
 from routeproof.impl.workloads import workload
 from routeproof.model.overlay import Overlay

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.simulator import Operation
 from routeproof.model.filters import Filter, PredicateFilter
 from routeproof.model.messages import Publication, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 import pytest
 from attrs import evolve
 
-from routeproof.impl.simulation.simulator import MILLISECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, Operation
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.impl.workloads.workload import core_chain
 from routeproof.model.messages import Publish, Subscription, Unsubscribe

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
-from routeproof.impl.simulation.simulator import MILLISECOND
+from routeproof.impl.simulator import MILLISECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled001
 from routeproof.impl.workloads.workload import core_chain, stream
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe

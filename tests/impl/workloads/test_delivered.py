@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from routeproof.impl.implementations import all_policies, implementation_of, make_node
-from routeproof.impl.pruning.implementation import Congestion
-from routeproof.impl.simulation.simulator import MILLISECOND, Network, Observer, Operation, Sends, Simulator
+from routeproof.impl import all_policies, implementation_of, make_node
+from routeproof.impl.pruning import Congestion
+from routeproof.impl.simulator import MILLISECOND, Network, Observer, Operation, Sends, Simulator
 from routeproof.impl.workloads import WORKLOADS, Workload, workload
 from routeproof.model.messages import Advertise, Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.pruning.parameters import PRUNING
+from routeproof.model.pruning.vocabulary import PRUNING
 from tests.campaigns import daily
 
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.simulation.simulator import MILLISECOND
-from routeproof.impl.workloads.zipf import Mobile
+from routeproof.impl.simulator import MILLISECOND
+from routeproof.impl.workloads.moving import Mobile
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 
 

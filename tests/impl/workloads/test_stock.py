@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from routeproof.impl.simulation.simulator import Operation
+from routeproof.impl.simulator import Operation
 from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, Stock, StockEnterprise, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from routeproof.impl.simulation.simulator import MILLISECOND
-from routeproof.impl.workloads.tiered import Tiered, TieredAll
+from routeproof.impl.simulator import MILLISECOND
+from routeproof.impl.workloads.moving import Tiered, TieredAll
 from routeproof.impl.workloads.workload import tiered
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import subscribed, withdrawn

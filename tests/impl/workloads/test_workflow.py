@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from routeproof.impl.simulation.simulator import MILLISECOND
+from routeproof.impl.simulator import MILLISECOND
 from routeproof.impl.workloads.workflow import Flow, Process, Workflow
 from routeproof.impl.workloads.workload import domains, stream
 from routeproof.model.messages import Advertise, Publish, Subscribe, Unsubscribe

@@ -5,9 +5,9 @@ from itertools import islice, pairwise
 
 import pytest
 
-from routeproof.impl.simulation.simulator import MILLISECOND
+from routeproof.impl.simulator import MILLISECOND
+from routeproof.impl.workloads.moving import Words, Zipf
 from routeproof.impl.workloads.workload import stream
-from routeproof.impl.workloads.zipf import Words, Zipf
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import constraints, published, subscribed
 

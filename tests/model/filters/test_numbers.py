@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.model.filters import STRICT, FilterError, PredicateFilter
-from routeproof.model.filters.value_set import NumberSet, above, all_but, below, only
+from routeproof.model.filters.sets import NumberSet, above, all_but, below, only
 
 Condition = tuple[str] | tuple[str, float]
 

@@ -14,10 +14,10 @@ from routeproof.model.filters import (
     FilterError,
     PredicateDialect,
     Value,
+    sets,
     string_set,
-    value_set,
 )
-from routeproof.model.filters.value_set import BOOLEANS, PRESENT, ValueSet
+from routeproof.model.filters.sets import BOOLEANS, PRESENT, ValueSet
 
 
 def number_where_it_reads_as_one(value: Constant) -> Constant:
@@ -31,13 +31,13 @@ def meaning(operator: str, constant: Value | None) -> ValueSet:
         case "=", str():
             return ValueSet(strings=string_set.only(constant))
         case "=", int():
-            return ValueSet(numbers=value_set.only(constant))
+            return ValueSet(numbers=sets.only(constant))
         case "!=", bool():
             return evolve(PRESENT, booleans=BOOLEANS - {constant}, missing=True)
         case "!=", str():
             return evolve(PRESENT, strings=string_set.all_but(constant), missing=True)
         case "!=", int():
-            return evolve(PRESENT, numbers=value_set.all_but(constant), missing=True)
+            return evolve(PRESENT, numbers=sets.all_but(constant), missing=True)
         case "absent", None:
             return ValueSet(missing=True)
         case "whatever", None:

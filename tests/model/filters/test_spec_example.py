@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from routeproof.model.filters import event_set, predicate_dialect, predicate_filter
+from routeproof.model.filters import predicate_dialect, predicate_filter, sets
 
 TEXT = (Path(__file__).resolve().parents[3] / "spec" / "filters.md").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         predicate_filter.STRING_LENGTH,
         predicate_filter.NUMBER_BITS,
     ]
-    assert f"0 to {event_set.EVENT_NUMBER}" in TEXT
+    assert f"0 to {sets.EVENT_NUMBER}" in TEXT
 
 
 def test_every_operator_is_described() -> None:

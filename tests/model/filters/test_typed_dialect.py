@@ -19,7 +19,7 @@ from routeproof.impl.index.filter_index import CoveredIndex, FilterIndex
 from routeproof.impl.index.profile import profile_of, spans_of
 from routeproof.impl.tcp.codec import Codec
 from routeproof.model.filters import STRICT, Dialect, Event, FilterError, PredicateDialect, PredicateFilter, dialect
-from routeproof.model.filters.value_set import ABSENT, PRESENT
+from routeproof.model.filters.sets import ABSENT, PRESENT
 from routeproof.model.messages import Advertise
 from routeproof.model.plugins import VARIABLE
 from routeproof.traces import decode

@@ -6,9 +6,9 @@ import pytest
 
 from routeproof.spec.pruning.theory.invariants import PRUNING
 from routeproof.spec.theory.formulas import SUB, Term, Truth
+from routeproof.spec.theory.invariants import ROUTING, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.obligations import Induction
-from routeproof.spec.theory.invariants.theorems import ROUTING, routing_under
 from routeproof.spec.theory.relation.routing import POLICIES
 
 

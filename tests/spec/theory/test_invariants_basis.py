@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from routeproof.checker.prove.catalogue import THEOREMS
+from routeproof.checker.prove.theorems import THEOREMS
+from routeproof.spec.pruning.theory import PRUNING_THEOREMS
 from routeproof.spec.pruning.theory.invariants import BASIS as PRUNING_BASIS
-from routeproof.spec.pruning.theory.theorems import PRUNING_THEOREMS
+from routeproof.spec.theory.invariants import BASIS as ROUTING_BASIS
+from routeproof.spec.theory.invariants import ROUTING_THEOREMS, obligations_of
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact
-from routeproof.spec.theory.invariants.theorems import BASIS as ROUTING_BASIS
-from routeproof.spec.theory.invariants.theorems import ROUTING_THEOREMS, obligations_of
 from routeproof.spec.theory.proof import Theorem
 
 AGAIN = ("PruningCongestion", "PruningIssuedAgain")

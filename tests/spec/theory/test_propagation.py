@@ -14,15 +14,15 @@ from routeproof.checker.instances import find
 from routeproof.checker.prove.solve import settle
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import world
-from routeproof.spec.pruning.theory import distance
+from routeproof.spec.pruning.theory import SIMILARITY_THEOREMS, distance
 from routeproof.spec.pruning.theory import equation_3 as equation
 from routeproof.spec.pruning.theory.distance import HOPS, MATCHED, SAMPLE, STATISTIC, property_3, property_3_in_tables
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, all_entries
 from routeproof.spec.pruning.theory.equation_3 import equation_3
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, ONE_SAMPLE, PROPERTY_3
-from routeproof.spec.pruning.theory.theorems import SIMILARITY_THEOREMS
 from routeproof.spec.theory.formulas import ADV, SUB, Clause, Term, Truth, formula, negation
 from routeproof.spec.theory.proof import Build, Proof, Theorem, obligations
+from routeproof.spec.theory.propagation import PROPAGATION_THEOREMS
 from routeproof.spec.theory.propagation.grafting import property_2
 from routeproof.spec.theory.propagation.necessity import (
     EXACTLY,
@@ -35,7 +35,6 @@ from routeproof.spec.theory.propagation.necessity import (
 )
 from routeproof.spec.theory.propagation.paths import property_1
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
-from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
 from routeproof.spec.theory.relation.quiet_states import (
     NO_STALE_SUBSCRIPTION,
     QUIET,

@@ -15,11 +15,20 @@ import z3
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.prove.refine.answers import Question, altered, broken, relation
+from routeproof.checker.prove.refine.answers import (
+    Question,
+    Structure,
+    altered,
+    broken,
+    hop,
+    relation,
+    spoken,
+    tables,
+    word,
+)
 from routeproof.checker.prove.refine.sample import Explored
-from routeproof.checker.prove.refine.structure import Structure, hop, spoken, tables, word
 from routeproof.model.protocols import world
-from routeproof.spec.rules import RULES
+from routeproof.spec.catalogues import RULES
 from routeproof.spec.theory.formulas import (
     ADV,
     BROKER,

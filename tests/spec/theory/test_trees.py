@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 import z3
 
-from routeproof.checker.prove.judge import judge
+from routeproof.checker.prove.theorems import judge
 from routeproof.model.overlay import Overlay
 from routeproof.spec.theory.formulas import BROKER, Clause, Grounded, Logic, Symbolic, declare, formula
-from routeproof.spec.theory.propagation.theorems import PROPAGATION_THEOREMS
+from routeproof.spec.theory.propagation import PROPAGATION_THEOREMS
 from routeproof.spec.theory.relation import ways
 from routeproof.spec.theory.relation.signature import Tree, furthest, of_overlay, path_induction, tree_holds
 from routeproof.spec.theory.relation.ways import ways_hold

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from routeproof.model.instance import POLICIES
-from routeproof.spec.rules import rules_that_fire
+from routeproof.spec.catalogues import rules_that_fire
 from tests.checker.validate.replica.lockstep import follow
 from tests.checker.validate.replica.speech import Speech, speeches
 from tests.checker.validate.replica.thresholds import SIZES, thresholds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from routeproof.checker.validate.fast.buckets import Bounds, Columns, bounds, own_float, point
 from routeproof.model.filters.interface import exact
-from routeproof.model.filters.value_set import ANYTHING, BOOLEANS, PRESENT, NumberSet, ValueSet, above, below, only
+from routeproof.model.filters.sets import ANYTHING, BOOLEANS, PRESENT, NumberSet, ValueSet, above, below, only
 
 quick = settings(derandomize=True, max_examples=300, deadline=None)
 

@@ -16,7 +16,7 @@ from routeproof.checker.validate.broker.part import Judge
 from routeproof.checker.validate.metrics.meter import measured
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
-from routeproof.traces import Event, open_trace, parquet_writer, to_parquet
+from routeproof.traces import Event, columns, open_trace, to_parquet
 from tests.checker.validate.corrupt import Place, Row, as_run
 from tests.checker.validate.walks import write
 from tests.pruning.runs import LINE, PRUNED, RUNS, run_of
@@ -123,7 +123,7 @@ def test_similarity_where_nothing_else_is_wrong(
 
 def test_a_run_of_the_simulator(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decisions, rows and the file, the same to the last byte; from row groups that begin with snapshots."""
-    monkeypatch.setattr(parquet_writer, "GROUP_ROWS", 500)
+    monkeypatch.setattr(columns, "GROUP_ROWS", 500)
     words = ["--policy", "incremental", "--scale", "0.0005", "--pruning", "window=5", "--pruning", "cuts=1,4"]
     assert main(["run", "controlled", *words, "--trace", "--snapshots", "100", "--out", str(tmp_path / "run")]) == 0
     path = tmp_path / "trace.parquet"

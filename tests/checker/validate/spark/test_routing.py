@@ -16,7 +16,7 @@ from routeproof.checker.validate import Level, Report, setting_of, validate
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.model import plugins
-from routeproof.traces import parquet_writer, to_parquet
+from routeproof.traces import columns, to_parquet
 from tests.campaigns import daily
 from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
 from tests.checker.validate.test_mutated import flip, retype
@@ -184,7 +184,7 @@ def test_parts_are_cut_at_snapshots(run: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_row_groups(
     rows: int, cut: bool, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_writer, "GROUP_ROWS", rows)
+    monkeypatch.setattr(columns, "GROUP_ROWS", rows)
     for number in (40, 400):
         path = tmp_path / f"{number}.parquet"
         to_parquet(spoil(run, tmp_path / "spoilt.jsonl", number), path, cut_at_snapshots=cut)

@@ -1,1 +1,0 @@
-"""One module a sub-command: `parser()` says what it takes, `run(arguments)` does it and answers the exit code."""

@@ -1,0 +1,194 @@
+"""Experiments: `routeproof reproduce` repeats those of the papers, `routeproof bench` measures speed and memory."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+from pathlib import Path
+
+from routeproof.checker.check.jobs import cores
+from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
+from routeproof.checker.experiments import REPORT, Findings, Setting, experiments, run_all, shown, write
+from routeproof.checker.experiments import table as markdown
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
+from routeproof.checker.system.files import (
+    STDOUT,
+    note_unwritten,
+    refuse_no_directory,
+    refuse_unwritable,
+    write_report,
+    write_text,
+)
+from routeproof.checker.system.terminal import Ticker, json_text, say, table
+from routeproof.impl.workloads import MOST_SCALE
+from routeproof.model.filters.interface import quoted
+
+REPRODUCE_DESCRIPTION = """\
+Repeat the named experiments of papers 000 and 001, or all of them, with the simulated reference
+implementation: every algorithm runs on the same workload, with the processing costs that the
+papers report. DIR gets a folder for each experiment, with a report (report.md), its rows
+(comparison.csv), its charts (*.svg) and their points (series.csv). DIR/README.md has all tables.
+Each report lists the assumptions that the papers do not state; docs/explanation/experiments.md
+discusses them."""
+REPRODUCE_EXAMPLES = """\
+  routeproof reproduce                              all experiments, in minutes
+  routeproof reproduce 000-fig6 --full --out full   one experiment at the paper's size
+  routeproof reproduce 001-fig8 001-fig9 --scale 0.2
+  routeproof list experiments                       their names"""
+
+OUT = Path("reproduced")
+INDEX = "README.md"
+
+
+def reproduce_parser() -> Parser:
+    p = Parser("reproduce", REPRODUCE_DESCRIPTION, REPRODUCE_EXAMPLES)
+    add = p.add_argument
+    add(
+        "experiments", metavar="EXPERIMENT", nargs="*", help="an experiment (routeproof list experiments); default: all"
+    )
+    add(
+        "--scale",
+        metavar="X",
+        type=_scale,
+        help="size relative to the paper's, which is 1; default: set by each experiment",
+    )
+    add("--full", action="store_true", help="run at the paper's size, as --scale 1: an hour or more")
+    add("--seed", metavar="N", default=0, type=whole(0), help="seed of the random draws; default: 0")
+    add(
+        "--workers",
+        metavar="N",
+        type=whole(1, MOST_WORKERS),
+        help="runs at a time, each in its own process; default: one per core",
+    )
+    add("--out", metavar="DIR", default=OUT, type=Path, help=f"the directory for the results; default: {OUT}")
+    return p
+
+
+def _scale(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= MOST_SCALE:
+        range_ = f"up to {MOST_SCALE:g}, 1 being the paper's size"
+        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected a number above 0 and {range_}")
+    return number
+
+
+def reproduce_command(arguments: argparse.Namespace) -> int:
+    for name in arguments.experiments:
+        if name not in experiments():
+            raise unknown("experiment", name, experiments())
+    if arguments.full and arguments.scale is not None:
+        raise UsageError("reproduce: --full is --scale 1; give one of them")
+    out: Path = arguments.out
+    refuse_no_directory(out, "the results")
+    names = list(dict.fromkeys(arguments.experiments)) or list(experiments())
+    settings = [Setting(name, _scale_of(name, arguments), arguments.seed) for name in names]
+    plans = [experiments()[each.id].plan(each.scale, each.seed) for each in settings]
+    out.mkdir(parents=True, exist_ok=True)
+    _clear_away_halves(out)
+    done: list[tuple[Setting, Findings]] = []
+    with Ticker() as ticker:
+
+        def news(number: int, of: int) -> None:
+            ticker.doing = f"{names[min(len(done), len(names) - 1)]}: {number} of {of} runs"
+
+        results = run_all(plans, arguments.workers or cores(), news)
+        for setting, plan, measured in zip(settings, plans, results, strict=True):
+            experiment = experiments()[setting.id]
+            findings = experiment.conclude(measured)
+            with interrupts.noted() as came:  # an experiment that is finished is written and reported
+                done.append((setting, findings))
+                try:
+                    write(out, setting, experiment, plan, findings)
+                    write_text(out / INDEX, _index(done))
+                except OSError as error:  # the figures are printed all the same
+                    note_unwritten(out / setting.id, error)
+                ticker.say("\n".join(_summary(setting, findings, out / setting.id)))
+            if came():
+                raise interrupts.Interrupted
+    return 0
+
+
+def _clear_away_halves(out: Path) -> None:
+    """Removes what a run that was killed left half-written."""
+    for name in experiments():
+        for left in out.glob(f".{name}.*.*"):
+            if left.suffix in (".part", ".old") and left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _scale_of(name: str, arguments: argparse.Namespace) -> float:
+    if arguments.full:
+        return 1.0
+    return experiments()[name].scale if arguments.scale is None else float(arguments.scale)
+
+
+def _index(done: list[tuple[Setting, Findings]]) -> str:
+    lines = ["# Figures of the papers, and ours\n"]
+    for setting, findings in done:
+        figure = experiments()[setting.id].figure
+        lines.append(f"## [{setting.id}]({setting.id}/{REPORT}): {figure}\n")
+        lines.append(f"{experiments()[setting.id].about} Scale {setting.scale:g}, seed {setting.seed}.\n")
+        lines += [*markdown(findings.rows), ""]
+    return "\n".join(lines)
+
+
+def _summary(setting: Setting, findings: Findings, folder: Path) -> list[str]:
+    """Rows for which the paper has a figure."""
+    rows = [
+        [row.quantity, row.algorithm, row.paper.text, f"{shown(row.ours)} {row.unit}".strip(), shown(row.ratio)]
+        for row in findings.rows
+        if row.paper is not None
+    ]
+    head = ["", "algorithm", "paper", "ours", "ours / paper"]
+    figure = experiments()[setting.id].figure
+    return [
+        f"{setting.id} ({figure}), scale {setting.scale:g}, seed {setting.seed}: {folder / REPORT}",
+        "",
+        *table(head, rows, "wlrrr"),
+        "",
+    ]
+
+
+BENCH_DESCRIPTION = """\
+Measure speed and memory, each next to a yardstick that is measured in the same run:
+
+  explore    states per CPU second and bytes per state, next to a plain search
+  validate   events per second on one core and on Spark, and memory
+  broker     operations per CPU second with 5,000 and with 50,000 subscriptions
+  simulate   the controlled workload at full size
+
+All four take about fifteen minutes."""
+BENCH_EXAMPLES = """\
+  routeproof bench validate
+  routeproof bench explore --json bench.json"""
+
+
+def bench_parser() -> Parser:
+    p = Parser("bench", BENCH_DESCRIPTION, BENCH_EXAMPLES)
+    p.add_argument("names", metavar="NAME", nargs="*", help="explore, validate, broker or simulate; default: all four")
+    add_json(p)
+    return p
+
+
+def bench_command(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.experiments.bench import bench, by_suite, render
+
+    refuse_unwritable(arguments.json)
+    with Ticker() as ticker:
+
+        def doing(what: str) -> None:
+            ticker.doing = f"bench {what}"
+
+        rows, error = gathered(bench(arguments.names, doing))
+    report = by_suite(rows)
+    with interrupts.noted():  # what was measured is reported
+        if arguments.json != STDOUT:
+            say(render(report))
+        if arguments.json is not None:
+            write_report(arguments.json, json_text(report))
+        return 0 if error is None else ended(error)

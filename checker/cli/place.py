@@ -1,0 +1,124 @@
+"""`routeproof place`: where the publishers of a recorded run should be."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from routeproof.checker.cli.arguments import Parser, between, one_of
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError, ended, gathered
+from routeproof.checker.system.files import (
+    STDOUT,
+    note_unwritten,
+    refuse_no_directory,
+    refuse_unwritable,
+    write_report,
+)
+from routeproof.checker.system.terminal import Ticker, json_text, say
+
+if TYPE_CHECKING:
+    from routeproof.checker.placement.engines import Placement
+
+
+DESCRIPTION = """\
+Compute where each publisher of a recorded run should be: under POP, under GRAPE, and the best of
+all brokers by brute force; and what the message rate, the load of brokers and the delay would
+become. The trace needs publications of clients and deliveries. With a shared clock and receipts,
+delays are measured; otherwise they are counted in hops. docs/reference/placement.md explains the
+figures."""
+EXAMPLES = """\
+  routeproof place run.parquet                            the least message rate
+  routeproof place run.jsonl --metric delay --weight 75   mostly the delay, then the message rate
+  routeproof place run.parquet --out placed               tables, and a page with pictures
+  routeproof place run.parquet --engine spark --json -"""
+
+ENGINES = ("local", "spark")
+METRICS = ("load", "delay")
+
+
+def place_parser() -> Parser:
+    p = Parser("place", DESCRIPTION, EXAMPLES)
+    p.add_argument(
+        "traces",
+        metavar="TRACE",
+        type=Path,
+        nargs="+",
+        help="a trace in the format of docs/reference/trace-format.md; - is standard input",
+    )
+    metric = "the metric that comes first: load (default), the input messages of all brokers, or delay"
+    p.add_argument("--metric", metavar="M", default="load", type=one_of(METRICS, "metric"), help=metric)
+    weight = "the weight of the metric, from 0 to 100 (default): GRAPE drops candidates above 100 - P"
+    p.add_argument("--weight", metavar="P", default=100.0, type=between(0, 100, "a weight"), help=weight)
+    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
+    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
+    p.add_argument(
+        "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
+    )
+    out = "write placement.parquet, load.parquet, placement.json and report.html into DIR; several traces: DIR/1, ..."
+    p.add_argument("--out", metavar="DIR", type=Path, help=out)
+    p.add_argument("--json", metavar="FILE|-", help="write the answers as JSON; - is standard output")
+    return p
+
+
+def place_command(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.placement.report import as_json, text
+    from routeproof.traces.files import STDIN, called, is_stream, stored
+
+    if arguments.master is not None and arguments.engine != "spark":
+        raise UsageError("place: --master names a Spark cluster; give --engine spark as well")
+    if [str(path) for path in arguments.traces].count(STDIN) > 1:
+        raise UsageError("place: - is given twice; standard input can be read once")
+    if arguments.master is not None and any(is_stream(path) for path in arguments.traces):
+        raise UsageError("place: a cluster cannot read standard input or a pipe; write it to a file first")
+    refuse_unwritable(arguments.json)
+    refuse_no_directory(arguments.out, "the answers")
+    with ExitStack() as stack:
+        paths = [stack.enter_context(stored(path)) for path in arguments.traces]
+        ticker = stack.enter_context(Ticker())
+        found, error = gathered(_placements(paths, arguments, ticker))
+    with interrupts.noted():  # answers that are there are reported
+        if arguments.out is not None:
+            _write(found, arguments.out, several=len(paths) > 1)
+        if arguments.json != STDOUT:
+            say("\n\n".join(map(text, found)))
+        if arguments.json is not None:
+            left = [called(path) for path in paths[len(found) :]]
+            write_report(arguments.json, json_text({"placements": list(map(as_json, found)), "left": left}))
+        code = 3 if any(each.bad.count for each in found) else 0
+        if error is not None:
+            code = ended(error)
+    return code
+
+
+def _placements(paths: list[Path], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[Placement]:
+    from routeproof.checker.placement.choosing import Wish
+    from routeproof.checker.placement.engines import place_each
+    from routeproof.traces.files import called
+
+    ticker.doing = f"[1/{len(paths)}] {called(paths[0])}"
+    wish = Wish(arguments.metric, arguments.weight)
+    for number, found in enumerate(place_each(paths, wish, arguments.engine, arguments.master), 1):
+        yield found
+        if number < len(paths):
+            ticker.doing = f"[{number + 1}/{len(paths)}] {called(paths[number])}"
+
+
+def _write(found: list[Placement], out: Path, *, several: bool) -> None:
+    """Writes the files of each trace. One that cannot be written is noted, and ends the command with exit code 2."""
+    from routeproof.checker.placement.picture import page
+    from routeproof.checker.placement.report import as_json, write_tables
+
+    for number, each in enumerate(found, 1):
+        folder = out / str(number) if several else out
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_tables(each, folder)
+        except OSError as error:
+            note_unwritten(folder, error)
+            continue
+        write_report(folder / "placement.json", json_text(as_json(each)))
+        write_report(folder / "report.html", page(each))

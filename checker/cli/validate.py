@@ -1,0 +1,303 @@
+"""`routeproof validate`: judges whether a recorded run is one that the protocol allows."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, one_of, whole
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
+from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
+from routeproof.checker.system.terminal import WIDTH, Ticker, count, json_text, paint, printable, say, wrapped
+from routeproof.spec.catalogues import RULES
+
+if TYPE_CHECKING:
+    from routeproof.checker.validate import Rejection, Report
+    from routeproof.checker.validate.setting import Setting
+    from routeproof.traces import BadLine
+    from routeproof.traces.inputs import Names
+
+
+DESCRIPTION = """\
+Judge whether recorded runs are runs that the protocol allows. A run may come from any broker in
+any language. validate replays every step of every broker through the model, compares the messages
+received on each link with the messages sent on it, and compares the deliveries to clients with
+the deliveries they were owed. Memory stays flat however long a trace is. --engine spark judges
+the parts of a trace in parallel. docs/explanation/validation.md explains the checks and the
+report."""
+EXAMPLES = """\
+  routeproof validate run.jsonl                      the same messages per step, additions first
+  routeproof validate run.jsonl --level exact        the same messages, in the same order too
+  routeproof validate run.jsonl --level safe         perhaps more, but nothing lost
+  routeproof validate run.jsonl --level observable   only what clients can see
+  routeproof validate *.jsonl --json report.json
+  routeproof validate logs/ --header header.json     a directory: one run, a file per broker
+  routeproof validate broker.parquet --header header.json --map names.toml
+  routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
+
+ENGINES = ("local", "spark")
+
+PRINTED = 20
+"""Number of broken rules that are printed. The first one usually shows the cause."""
+
+NAMED = 8
+"""Number of further brokers that are named for each."""
+
+SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
+"""Rules about what clients see: consequences where another rule is broken too."""
+
+
+def validate_parser() -> Parser:
+    p = Parser("validate", DESCRIPTION, EXAMPLES)
+    p.add_argument(
+        "traces",
+        metavar="TRACE",
+        type=Path,
+        nargs="+",
+        help="a trace in the format of docs/reference/trace-format.md; - is standard input; a directory or a quoted"
+        " pattern stands for the files of one run",
+    )
+    header = "the run's header, where the files have none; all TRACEs are then files of one run"
+    p.add_argument("--header", metavar="FILE", type=Path, help=header)
+    names = "rename the keys or columns and the values of a foreign log (docs/howto/emit-traces.md)"
+    p.add_argument("--map", metavar="FILE", type=Path, help=names)
+    p.add_argument("--level", metavar="L", default="equivalent", help="exact, equivalent (default), safe or observable")
+    p.add_argument("--protocol", metavar="P", help="judge by protocol P instead of the protocol that the header names")
+    p.add_argument("--policy", metavar="P", help="judge by policy P instead of the policy that the header names")
+    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
+    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
+    p.add_argument(
+        "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
+    )
+    workers = "with --engine local: judge in N processes, each a share of the brokers (default: 1)"
+    p.add_argument("--workers", metavar="N", type=whole(1, MOST_WORKERS), default=1, help=workers)
+    p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
+    metrics = "recompute the run's metrics and delays into DIR; several traces: into DIR/1, DIR/2, ..."
+    p.add_argument("--metrics", metavar="DIR", type=Path, help=metrics)
+    return p
+
+
+def validate_command(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.validate import LEVELS
+    from routeproof.traces.files import called
+
+    if arguments.level not in LEVELS:
+        raise unknown("level", arguments.level, LEVELS)
+    if arguments.master is not None and arguments.engine != "spark":
+        raise UsageError("validate: --master names a Spark cluster; give --engine spark as well")
+    if arguments.workers > 1 and (arguments.engine != "local" or arguments.metrics is not None):
+        other = "--metrics" if arguments.engine == "local" else "--engine spark"
+        raise UsageError(f"validate: --workers cannot be combined with {other}; leave out one of them")
+    if arguments.json is not None:
+        refuse_unwritable(arguments.json)
+    if arguments.metrics is not None:
+        refuse_no_directory(arguments.metrics, "the metrics")
+    _refuse_streams(arguments)
+    with ExitStack() as stack:
+        settings = _settings([stack.enter_context(path) for path in _inputs(arguments)], arguments)
+        ticker = stack.enter_context(Ticker())
+        reports, error = gathered(_reports(settings, arguments, ticker))
+    with interrupts.noted():  # a verdict that is there is reported
+        _report(reports, [called(path) for path, _ in settings[len(reports) :]], arguments)
+        verdicts = {report.verdict for report in reports}
+        code = 3 if "unknown" in verdicts else 0
+        if error is not None:
+            code = ended(error)
+    return 1 if "rejected" in verdicts else code
+
+
+def _inputs(arguments: argparse.Namespace) -> list[AbstractContextManager[Path]]:
+    """Returns the traces to judge: as they are, or gathered from the files, the header and the map that are given."""
+    from routeproof.traces.inputs import files_of, read_map
+
+    names = None if arguments.map is None else read_map(arguments.map)
+    groups = [(str(path), files_of(path)) for path in arguments.traces]
+    if arguments.header is not None and len(groups) > 1:
+        files = [file for path, some in groups for file in some or [Path(path)]]
+        groups = [(f"{len(files)} files of one run", files)]
+    return [_input(name, files, arguments, names) for name, files in groups]
+
+
+@contextmanager
+def _input(name: str, files: list[Path] | None, arguments: argparse.Namespace, names: Names | None) -> Iterator[Path]:
+    """Yields one trace. `files`: those of one run; None where the name is that of a single file."""
+    from routeproof.traces.files import called, stored
+    from routeproof.traces.inputs import gathered, needs_gathering
+
+    with ExitStack() as stack:
+        paths = [stack.enter_context(stored(path)) for path in files or [Path(name)]]
+        if files is None and arguments.header is None and names is None and not needs_gathering(paths[0]):
+            yield paths[0]
+            return
+        if arguments.master is not None:
+            raise UsageError("validate: a cluster cannot read what this machine gathers; write it to one file first")
+        yield stack.enter_context(gathered(paths, called(paths[0]) if files is None else name, arguments.header, names))
+
+
+def _refuse_streams(arguments: argparse.Namespace) -> None:
+    """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
+    from routeproof.traces.files import STDIN, is_stream
+
+    if [str(path) for path in arguments.traces].count(STDIN) > 1:
+        raise UsageError("validate: - is given twice; standard input can be read once")
+    if arguments.master is not None and any(not path.is_dir() and is_stream(path) for path in arguments.traces):
+        raise UsageError("validate: a cluster cannot read standard input or a pipe; write it to a file first")
+
+
+def _settings(paths: list[Path], arguments: argparse.Namespace) -> list[tuple[Path, Setting]]:
+    from routeproof.checker.validate import setting_of
+
+    settings = [(path, setting_of(path, arguments.level, arguments.protocol, arguments.policy)) for path in paths]
+    return settings if arguments.metrics is None else _measured(settings, arguments.metrics)
+
+
+def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[Report]:
+    from routeproof.checker.validate import validate_each
+    from routeproof.traces.files import called
+
+    names = [called(path) for path, _ in settings]
+    ticker.doing = f"[1/{len(names)}] {names[0]}"
+    for number, report in enumerate(validate_each(settings, arguments.engine, arguments.master, arguments.workers), 1):
+        yield report
+        if number < len(names):
+            ticker.doing = f"[{number + 1}/{len(names)}] {names[number]}"
+
+
+def _report(reports: list[Report], left: list[str], arguments: argparse.Namespace) -> None:
+    """Prints and writes the reports; `left` are the traces that were not judged, since something ended it early."""
+    if arguments.json != STDOUT:
+        say("\n\n".join(render(report) for report in reports))
+        if left:
+            say(f"\nnot judged: {printable(', '.join(left))}")
+        if arguments.metrics is not None:
+            say(f"\nmetrics: {printable(str(arguments.metrics))}")
+    if arguments.json is not None:
+        content = {"reports": [as_json(r) for r in reports], "left": left}
+        write_report(arguments.json, json_text(content))
+
+
+def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[Path, Setting]]:
+    from routeproof.checker.validate.metrics.meter import measured
+
+    if len(settings) == 1:
+        return [(path, measured(path, setting, target)) for path, setting in settings]
+    return [(path, measured(path, setting, target / str(number))) for number, (path, setting) in enumerate(settings, 1)]
+
+
+def render(report: Report) -> str:
+    """Returns the report as text. Everything that comes from the trace is made printable."""
+    colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
+    head = f"{printable(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
+    lines = [head, *(f"  fault in the trace: {printable(each)}" for each in report.extent.faults())]
+    lines += _rejections(report)
+    if report.other_policies:
+        policies = " and ".join(report.other_policies)
+        lines += [
+            f"  allowed under {policies}: if the brokers have that policy, name it in the header (--policy)",
+            "",
+        ]
+    lines.append(f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s")
+    lines.append(f"  {report.extent.judged}")
+    if report.doubtful:
+        lines += ["", f"  doubtful, because a line that could not be read may explain it: {_place(report.doubtful[0])}"]
+    lines += [f"  not judged: {printable(each)}" for each in report.unjudged]
+    lines += [f"  {printable(remark)}" for remark in report.remarks]
+    if report.bad_lines:
+        lines.append(
+            f"  {count(report.bad_lines, 'line')} could not be read; the verdict cannot be better than unknown:"
+        )
+        lines += [f"    {_line(bad)}{printable(bad.reason)[:WIDTH]}" for bad in report.bad]
+    return "\n".join(lines)
+
+
+def _rejections(report: Report) -> list[str]:
+    """Returns the causes, each rule with one example and the other brokers at which it is broken, then the consequences
+    for clients.
+    """
+    groups: dict[tuple[str, str], list[Rejection]] = {}
+    for rejection in report.rejections:
+        groups.setdefault((rejection.run, rejection.rule), []).append(rejection)
+    lines: list[str] = []
+    for (first, *others), _ in zip(groups.values(), range(PRINTED), strict=False):
+        word = "first rejection" if first is report.rejections[0] else "also"
+        if first.rule in SEEN_BY_CLIENTS and any(r.rule not in SEEN_BY_CLIENTS for r in report.rejections):
+            word = "consequence"
+        rows = [("handling", first.handling), ("wanted", first.wanted), ("seen", first.seen), ("because", first.reason)]
+        lines += [
+            f"  {word}: {_place(first)}: {_rule(first)}",
+            *wrapped([(f"    {name}", printable(text)) for name, text in rows if text]),
+            f"    after {count(first.accepted, 'accepted event')} of this broker",
+        ]
+        if others:
+            places = ", ".join(f"{printable(each.broker)} (seq {each.seq})" for each in others[:NAMED])
+            more = ", ..." if len(others) > NAMED else ""
+            lines.append(f"    the same rule at {count(len(others), 'more broker')}: {places}{more}")
+        lines.append("")
+    if len(groups) > PRINTED:
+        lines += [f"  and {count(len(groups) - PRINTED, 'more rule')}; --json has all", ""]
+    return lines
+
+
+def _but(report: Report) -> str:
+    """Returns the restriction of an acceptance, for its first line."""
+    if report.verdict != "accepted":
+        return ""
+    extent = report.extent
+    found = [] if extent.owed else ["no delivery was judged as owed to a client"]
+    if extent.ended:
+        found.append(f"the recordings of {count(len(extent.ended), 'broker')} end early")
+    return "".join(f"; {each}" for each in found)
+
+
+def _line(bad: BadLine) -> str:
+    return f"line {bad.number}: " if bad.number else ""
+
+
+def _rule(rejection: Rejection) -> str:
+    """Returns the rule that was broken, with its title."""
+    rule = RULES.get(rejection.rule)
+    return rejection.rule if rule is None else f"{rule.id}, {rule.title}"
+
+
+def _place(rejection: Rejection) -> str:
+    line = f" (line {rejection.at:,})" if rejection.at > 0 else ""
+    return f"run {printable(rejection.run)}, broker {printable(rejection.broker)}, seq {rejection.seq}{line}"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "trace": report.trace,
+        "verdict": report.verdict,
+        "level": report.level,
+        "events": report.events,
+        "brokers": report.brokers,
+        "other_policies": list(report.other_policies),
+        "rejections": [_row(r) for r in report.rejections],
+        "doubtful": [_row(r) for r in report.doubtful],
+        "unjudged": list(report.unjudged),
+        "faults": report.extent.faults(),
+        "remarks": report.remarks,
+        "judged": report.extent.as_json(),
+        "bad_lines": report.bad_lines,
+        "bad": [{"line": b.number, "reason": b.reason} for b in report.bad],
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _row(r: Rejection) -> dict[str, Any]:
+    return {
+        "run": r.run,
+        "broker": r.broker,
+        "seq": r.seq,
+        "rule": r.rule,
+        "wanted": r.wanted,
+        "seen": r.seen,
+        "accepted": r.accepted,
+        "line": r.at,
+        "handling": r.handling,
+        "reason": r.reason,
+    }

@@ -1,1 +1,0 @@
-"""Runs in virtual time: the simulator, costs, metrics, recording."""
