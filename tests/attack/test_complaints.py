@@ -38,7 +38,11 @@ def _hang(_: Sequence[str]) -> int:
 
 
 def _hold(_: Sequence[str]) -> int:
-    return 0 if len(bytearray(command.MEMORY + (200 << 20)).replace(b"x", b"")) else 1
+    return 0 if len(bytearray(2 * SMALL).replace(b"x", b"")) else 1
+
+
+SMALL = 100 << 20
+"""Memory that a command may need, where one needs more."""
 
 
 STOP = threading.Event()
@@ -104,6 +108,8 @@ def _write(name: str, text: str) -> Main:
 )
 def test_complaint(main: Main, complaint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "main", main)
+    if main is _hold:
+        monkeypatch.setattr(command, "MEMORY", SMALL)
     case = Command("", ("check", "--json", "r.json"), {"in.jsonl": b""}, ("r.*",), seconds=1 if main is _hang else 20)
     assert any(re.search(complaint, each) for each in case.play(tmp_path).complaints)
 

@@ -31,6 +31,7 @@ from routeproof.spec.theory.filters.predicates import (
 )
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords, StringTheory, escaped, unescaped
 from routeproof.spec.theory.formulas import all_of, formula, negation
+from tests.campaigns import drawn
 from tests.spec.theory.draws import FEW_NUMBERS, NUMBERS, meant, predicates, texts, written
 
 NO_STRINGS = (*NUMBER_FORMS, INTEGER, *BOOLEAN_FORMS, PRESENT)
@@ -92,13 +93,17 @@ def test_filters_without_strings(f: list[Written], g: list[Written]) -> None:
     compare(AllWords(), f, g)
 
 
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(predicates(FEW_NUMBERS, texts(1), ON_STRINGS), max_size=2), predicates(FEW_NUMBERS, texts(1), ON_STRINGS)
-)
-def test_filters_on_strings(f: list[tuple[Form, Any]], g: tuple[Form, Any]) -> None:
+@drawn(0.2)
+def test_filters_on_strings(share: float) -> None:
     """Up to 9 characters, which is more than three constants of one character can force apart."""
-    compare(SHORT, [("x", *each) for each in f], [("x", *g)])
+    one = predicates(FEW_NUMBERS, texts(1), ON_STRINGS)
+
+    @settings(deadline=None, max_examples=round(60 * share))
+    @given(st.lists(one, max_size=2), one)
+    def run(f: list[tuple[Form, Any]], g: tuple[Form, Any]) -> None:
+        compare(SHORT, [("x", *each) for each in f], [("x", *g)])
+
+    run()
 
 
 PLAIN = st.one_of(st.none(), st.booleans(), NUMBERS, texts(6))
