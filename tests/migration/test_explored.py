@@ -11,6 +11,7 @@ from routeproof.model.migration.definition import DEFINITION
 from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
 from routeproof.spec.migration.specification import SPECIFICATION
+from tests.checker.explore.test_counts import LARGE
 
 OWN = [instance for instance in shipped() if instance.protocol == "migration"]
 CAUGHT = {
@@ -36,14 +37,6 @@ CAUGHT = {
 """By fault: an instance, the property that catches it there under active, and the length of the shortest run."""
 
 
-@pytest.mark.parametrize(("name", "policy"), [(each.name, each.policies[0]) for each in OWN])
-def test_an_instance_reaches_what_it_declares(name: str, policy: str) -> None:
-    """The verdicts and numbers are in `tests/checker/explore`."""
-    result = explore(world(find(name), policy))
-    for wanted in find(name).must_reach:
-        assert result.rules.get(wanted) or result.findings[wanted].exercised, wanted
-
-
 @pytest.mark.parametrize("mutant", CAUGHT)
 def test_a_fault_is_caught(mutant: str) -> None:
     name, property, steps = CAUGHT[mutant]
@@ -63,7 +56,8 @@ def test_every_rule_is_in_the_prose_and_fires_or_is_shown_to_matter() -> None:
     prose = (Path(__file__).resolve().parents[2] / "spec/migration.md").read_text(encoding="utf-8")
     begins = re.findall(r"^\*\*(MIG-\d+)\*\*", prose, re.MULTILINE)
     assert begins == [rule.id for rule in SPECIFICATION.rules]
-    asked = {id for instance in OWN for id in instance.must_reach}
+    daily = [instance for instance in OWN if instance.name not in LARGE]
+    asked = {id for instance in daily for id in instance.must_reach}  # `tests/checker/explore` says that it is reached
     assert {rule.id for rule in SPECIFICATION.rules if rule.fires} <= asked
     assert {rule.id for rule in SPECIFICATION.rules if not rule.fires} <= {m.rule for m in MIGRATION_MUTANTS.values()}
     assert all(f"**{p.id}**" in prose for p in SPECIFICATION.properties if p.kind == "always")

@@ -20,7 +20,8 @@ COUNTS: dict[str, dict[str, list[int]]] = json.loads((HERE / "counts.json").read
 NAIVE: dict[str, dict[str, list[int]]] = json.loads((HERE.parents[1] / "naive" / "counts.json").read_text())
 FOR_CAMPAIGNS = {(n, p) for n in ("two4", "leave5", "star5", "pair3") for p in find(n).policies[1:]}
 """Under the first policy they are looked at daily; under the others `routeproof check` looks at them too."""
-FOR_CAMPAIGNS |= {(name, find(name).policies[0]) for name in ("returns3", "crowd3")}
+LARGE = ("returns3", "crowd3")
+FOR_CAMPAIGNS |= {(name, find(name).policies[0]) for name in LARGE}
 CASES = [(i.name, policy) for i in shipped() for policy in i.policies]
 
 
@@ -36,6 +37,16 @@ def test_numbers_and_verdicts(name: str, policy: str) -> None:
         assert failed
     else:
         assert failed == set(instance.must_fail)
+
+
+@pytest.mark.parametrize("name", daily([i.name for i in shipped() if i.must_reach], lambda name: name not in LARGE))
+def test_an_instance_reaches_what_it_declares(name: str) -> None:
+    """Under one of its policies at least."""
+    found = [full_search(name, policy) for policy in find(name).policies if (name, policy) not in FOR_CAMPAIGNS]
+    found = found or [full_search(name, find(name).policies[0])]
+    reached = {rule for each in found for rule, times in each.rules.items() if times}
+    reached |= {property for each in found for property, finding in each.findings.items() if finding.exercised}
+    assert reached >= set(find(name).must_reach)
 
 
 def test_every_shipped_instance_is_counted() -> None:
