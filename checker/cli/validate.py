@@ -226,7 +226,13 @@ def _rejections(report: Report) -> list[str]:
         word = "first rejection" if first is report.rejections[0] else "also"
         if first.rule in SEEN_BY_CLIENTS and any(r.rule not in SEEN_BY_CLIENTS for r in report.rejections):
             word = "consequence"
-        rows = [("handling", first.handling), ("wanted", first.wanted), ("seen", first.seen), ("because", first.reason)]
+        rows = [
+            ("handling", first.handling),
+            ("wanted", first.wanted),
+            ("seen", first.seen),
+            ("because", first.reason),
+            ("lost", first.losses),
+        ]
         lines += [
             f"  {word}: {_place(first)}: {_rule(first)}",
             *wrapped([(f"    {name}", printable(text)) for name, text in rows if text]),
@@ -300,4 +306,5 @@ def _row(r: Rejection) -> dict[str, Any]:
         "line": r.at,
         "handling": r.handling,
         "reason": r.reason,
+        "losses": r.losses,
     }

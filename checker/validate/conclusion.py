@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +17,7 @@ from attrs import evolve
 from routeproof.checker.validate.broker.canonical import Words, distinguished
 from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.clock import Doubts, doubts_of
+from routeproof.checker.validate.diagnosis import attributed, last_copy, loses
 from routeproof.checker.validate.rejection import (
     ALWAYS,
     LAST_SHOWN,
@@ -103,9 +103,9 @@ def likely(rows: Rows, wanted: Wanted) -> list[Event | BadLine]:
 
 
 def looked_up(
-    rejections: list[Rejection], look_up: Look, setting: Setting, *, are_lines_missing: bool
+    rejections: list[Rejection], look_up: Look, setting: Setting, extent: Extent, *, are_lines_missing: bool
 ) -> list[Rejection]:
-    """Adds to rejections what a second look at the trace shows."""
+    """Adds to rejections what a second look at the trace shows. `extent`: it has the lost deliveries."""
     wanted: set[Where | tuple[str, str]] = {
         (each.run, *place)
         for each in rejections
@@ -113,14 +113,17 @@ def looked_up(
         for place in each.shown_by
     }
     wanted |= {(each.run, each.lost[0]) for each in rejections if each.lost}
+    if any(loses(each) for each in rejections):
+        wanted |= {(each.run, each.id) for each in extent.first_lost}
     if not wanted:
         return rejections
     known: dict[Where, list[FoundEvent]] = {}
     about: dict[tuple[str, str], list[FoundEvent]] = {}
-    for found in look_up(wanted):
-        known.setdefault(found.where, []).append(found)
-        about.setdefault((found.where[0], found.about), []).append(found)
-    return [_with_way(_with_words(_with_line(each, known), known, setting), about, setting) for each in rejections]
+    for event in look_up(wanted):
+        known.setdefault(event.where, []).append(event)
+        about.setdefault((event.where[0], event.about), []).append(event)
+    found = [_with_way(_with_words(_with_line(each, known), known, setting), about, setting) for each in rejections]
+    return attributed(found, extent.first_lost, extent.lost, about, setting)
 
 
 def _with_way(rejection: Rejection, about: Mapping[tuple[str, str], list[FoundEvent]], setting: Setting) -> Rejection:
@@ -130,30 +133,9 @@ def _with_way(rejection: Rejection, about: Mapping[tuple[str, str], list[FoundEv
     id, _, home, *_ = rejection.lost
     events = about.get((rejection.run, id), [])
     line = next((e.line for e in events if e.where[1:] == (rejection.broker, rejection.seq)), 0)
-    rejection = evolve(rejection, at=line)
-    ends = setting.node.get(rejection.broker), setting.node.get(home)
-    if not setting.pairs or ends[0] is None or ends[1] is None or setting.channels:
-        return rejection
-    came = {e.where[1]: e for e in events if e.event in ("client", "receive")}
-    sent = {(e.where[1], e.peer): e for e in events if e.event == "send"}
-    dropped = {e.where[1]: e for e in events if e.event == "drop"}
-    way = [setting.name_of(node) for node in setting.overlay.path(ends[0], ends[1])]
-    last = f"broker {home} handled it (seq {came[home].where[2]}) and did not deliver it" if home in came else ""
-    for near, far in pairwise(way):
-        at = came.get(near)
-        if (near, far) not in sent:
-            where = "" if at is None else f" (seq {at.where[2]}{_at_line(at.line)})"
-            last = f"the last copy was at broker {near}, which handled it{where} and did not send it to {far}"
-            break
-        if far not in came:
-            fate = f"{far} dropped it at seq {dropped[far].where[2]}" if far in dropped else f"{far} did not receive it"
-            last = f"the last copy was sent by {near} to {far} (seq {sent[near, far].where[2]}), and {fate}"
-            break
-    return evolve(rejection, reason="; ".join(filter(None, (rejection.reason, last))))
-
-
-def _at_line(line: int) -> str:
-    return f", line {line}" if line else ""
+    copy = last_copy(rejection.broker, home, events, setting)
+    words = "" if copy is None else copy.words
+    return evolve(rejection, at=line, reason="; ".join(filter(None, (rejection.reason, words))))
 
 
 def _with_line(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> Rejection:
@@ -241,7 +223,7 @@ def report(
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
-    found = looked_up(foremost(rejections), look, setting, are_lines_missing=bad.count > 0)
+    found = looked_up(foremost(rejections), look, setting, extent, are_lines_missing=bad.count > 0)
     certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)

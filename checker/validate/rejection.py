@@ -60,6 +60,8 @@ class Rejection:
     """Why the rule asks for it here: the filters and the neighbours involved."""
     lost: tuple[str, ...] = field(default=(), order=False, converter=_texts)
     """A lost delivery: the publication, the subscription and the brokers of its clients."""
+    losses: str = field(default="", order=False, converter=storable)
+    """The deliveries that were lost after it, in words."""
 
 
 def few(names: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from attrs import Factory, define, field, frozen
@@ -71,6 +71,23 @@ class Open(Struct):
 SHOWN_LOST = 3
 """Number of lost deliveries that a report names."""
 
+KEPT_LOST = 200
+"""Number of lost deliveries of which it is found out where the last copy was."""
+
+
+class Lost(NamedTuple):
+    """A lost delivery: its publication's time, broker, seq and id, the subscription, and the run. `home`: the broker at
+    which the subscription was made; empty if there are several."""
+
+    time: int
+    broker: str
+    seq: int
+    id: str
+    to: str
+    run: str
+    home: str = ""
+
+
 COUNTS = ("steps", "links", "messages", "in_flight", "deliveries", "obligations", "owed", "lost", "doubled")
 
 
@@ -91,8 +108,8 @@ class Extent(Struct):
     owed: int = 0
     """Obligations that were judged."""
     lost: int = 0
-    first_lost: list[tuple[int, str, int, str, str, str]] = msgspec.field(default_factory=list)
-    """The first lost deliveries: the publication's time, broker and seq, its id, the subscription, and the run."""
+    first_lost: list[Lost] = msgspec.field(default_factory=list)
+    """The first lost deliveries."""
     doubled: int = 0
     open: dict[int, Open] = msgspec.field(default_factory=dict)
     unfinished: list[tuple[str, str]] = msgspec.field(default_factory=list)
@@ -124,9 +141,9 @@ class Extent(Struct):
         self.unfinished += other.unfinished
         self.ended = sorted({*self.ended, *other.ended})
 
-    def note_lost(self, *lost: tuple[int, str, int, str, str, str]) -> None:
+    def note_lost(self, *lost: Lost) -> None:
         """Keeps the first lost deliveries."""
-        self.first_lost = sorted([*self.first_lost, *lost])[:SHOWN_LOST]
+        self.first_lost = sorted([*self.first_lost, *lost])[:KEPT_LOST]
 
     def leave(self, why: Why, count: int, first: First) -> None:
         """Counts obligations that are not judged."""
@@ -168,8 +185,10 @@ class Extent(Struct):
                 f"the first: from {near} to {far}, sent at seq {seq}{self._in_run(run)}"
             )
         if self.lost:
-            those = ", ".join(f"{id} to {to}{self._in_run(run)}" for _, _, _, id, to, run in self.first_lost)
-            more = ", ..." if self.lost > len(self.first_lost) else ""
+            those = ", ".join(
+                f"{each.id} to {each.to}{self._in_run(each.run)}" for each in self.first_lost[:SHOWN_LOST]
+            )
+            more = ", ..." if self.lost > SHOWN_LOST else ""
             found.append(f"{_many(self.lost, 'delivery', 'deliveries')} lost in all: {those}{more}")
         if self.doubled:
             found.append(f"{_many(self.doubled, 'delivery', 'deliveries')} doubled in all")

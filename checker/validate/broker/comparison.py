@@ -9,6 +9,7 @@ from contextlib import suppress
 from attrs import frozen
 
 from routeproof.checker.validate.broker.canonical import SHOWN, CanonicalMessage
+from routeproof.checker.validate.broker.witness import witness
 from routeproof.checker.validate.setting import Level
 from routeproof.model.filters import FilterError
 from routeproof.model.messages import Advertisement, Subscription
@@ -144,7 +145,7 @@ class Reasons:
             return f"it goes to every neighbour but {self._whence(self.sender)}" if missing is not None else ""
         s, hop = next(((s, hop) for s, hop in self.tables.subs if s.id == id), (None, LOCAL))
         if missing is not None and said.adds and s is not None:
-            return "; ".join(filter(None, (self._asked(s, hop, to), self._uncovered(s, there))))
+            return "; ".join(filter(None, (self._asked(s, hop, to), self._uncovered(s, there), self._needed(s, to))))
         if s is None:
             return f"{id} is withdrawn, and {there} knows it" if missing is not None else f"{id} is not known here"
         cover = self._cover(s, to)
@@ -154,7 +155,8 @@ class Reasons:
             return f"{id} came from {there}" if hop == to else f"no advertisement from {there} overlaps {_shown(s)}"
         if missing is not None:
             return f"no advertisement from {there} overlaps {_shown(s)} any more"
-        return f"{_shown(s)} is still known here, from {self._whence(hop)}, and nothing that {there} knows covers it"
+        known = f"{_shown(s)} is still known here, from {self._whence(hop)}, and nothing that {there} knows covers it"
+        return "; ".join(filter(None, (known, self._needed(s, to))))
 
     def _asked(self, s: Subscription, hop: Node, to: Node) -> str:
         there = self.name_of(to)
@@ -168,6 +170,15 @@ class Reasons:
         if self.gone is not None and self.gone.filter.covers(s.filter):
             return f"{_shown(self.gone)}, which covered it, is withdrawn"
         return f"nothing else that {there} was sent covers it"
+
+    def _needed(self, s: Subscription, to: Node) -> str:
+        """A publication that the neighbour does not send here without this subscription, as an example."""
+        a = next((a for a, source in self.tables.advs if source == to and a.filter.overlaps(s.filter)), None)
+        sent = [t.filter for node, many in self.tables.sent if node == to for t in many if t.id != s.id]
+        if a is None or (event := witness([s.filter, a.filter], sent) or witness([s.filter, a.filter])) is None:
+            return ""
+        example = f"event {event}" if isinstance(event, int) else str(event) or "no attributes"
+        return f"without it, {self.name_of(to)} does not send a publication with {example} here"
 
     def _cover(self, s: Subscription, to: Node) -> Subscription | None:
         sent = next((many for node, many in self.tables.sent if node == to), ())

@@ -37,7 +37,7 @@ from routeproof.checker.validate.clients.rows import (
 )
 from routeproof.checker.validate.fast.bits import mask_of
 from routeproof.checker.validate.rejection import ALWAYS, LAST_SHOWN, WHOLE, Rejection
-from routeproof.checker.validate.report import Extent, First, Open, Why
+from routeproof.checker.validate.report import Extent, First, Lost, Open, Why
 from routeproof.checker.validate.store import Natural, natural
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import Event
@@ -299,9 +299,10 @@ class Obligations:
             extent.lost += 1
             owed = f"{publication.id} delivered to {wanted.id}"
             seen = "no delivery, and no copy in flight when the trace ended"
-            lost = publication.id, wanted.id, *self._announced.homes(wanted)
+            homes = self._announced.homes(wanted)
+            lost, home = (publication.id, wanted.id, *homes), homes[0] if len(homes) == 1 else ""
             at = publication.at
-            extent.note_lost((at.time, at.broker, at.seq, publication.id, wanted.id, self._run))
+            extent.note_lost(Lost(at.time, at.broker, at.seq, publication.id, wanted.id, self._run, home))
             matching_event = f"{publication.id} matches {wanted.id} ({wanted.filter})"
             yield evolve(self._rejection(at, "TRC-7", owed, seen), lost=lost, reason=matching_event)
 

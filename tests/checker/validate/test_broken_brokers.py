@@ -1,0 +1,111 @@
+"""Brokers of somebody else, each with one mistake: who reads the first five lines of the report knows it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from routeproof.checker.cli.validate import render
+from routeproof.checker.validate import Report, validate
+from tests.checker.validate.foreign import FAULTS, SCRIPT, network
+
+
+def judged(fault: str, folder: Path) -> Report:
+    path = folder / "theirs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in network(SCRIPT, fault)))
+    return validate(path)
+
+
+@frozen
+class Told:
+    """What the first five lines say, and the lines after them that explain it."""
+
+    rule: str
+    handling: str
+    wanted: str
+    seen: str
+    because: str
+    lost: str = ""
+
+
+TOLD = {
+    "forgets to re-forward": Told(
+        "RTE-6, a withdrawal follows its subscription and removes it",
+        "unsubscribe(wide) from r2",
+        "subscribe(mid) to r4",
+        "no message",
+        "wide (price > 10), which covered it, is withdrawn; without it, r4 does not send a publication with price = 31",
+        "2 deliveries after that: p3 to mid, p3 to narrow; of p3, the last copy was at broker r4, which handled it",
+    ),
+    "compares one attribute only": Told(
+        "COV-4, active: a newly covered subscription is withdrawn where it was forwarded",
+        "subscribe(narrow) (price > 20 and volume > 5) from r2",
+        "no further message to r4",
+        "unsubscribe(cheap) to r4",
+        "nothing that r4 knows covers it; without it, r4 does not send a publication with price = 1, volume = 101 here",
+    ),
+    "ignores late advertisements": Told(
+        "RTE-4, a late advertisement fetches the subscriptions that waited for it",
+        "advertise(more) (price > 0) from r5",
+        "subscribe(mid) to r5",
+        "no message",
+        "mid (price > 30 and price < 40) came from r2 and overlaps advertisement more (price > 0) from r5",
+        "4 deliveries after that: p5 to mid, p5 to narrow, p6 to mid, ...; of p5, the last copy was at broker r5",
+    ),
+    "sends publications back": Told(
+        "RTE-5, a publication follows matching subscriptions, once per hop, and never back",
+        "publish(p5) (event price = 36, volume = 300) from r5",
+        "no further message to r5",
+        "publish(p5) to r5",
+        "p5 came from r5",
+    ),
+    "keeps withdrawn subscriptions": Told(
+        "RTE-6, a withdrawal follows its subscription and removes it",
+        "unsubscribe(wide) from r2",
+        "unsubscribe(wide) to r4",
+        "no message",
+        "wide is withdrawn, and r4 knows it",
+    ),
+    "takes > for >=": Told(
+        "RTE-5, a publication follows matching subscriptions, once per hop, and never back",
+        "publish(p2) (event price = 10, volume = 200) from r4",
+        "no further message to r2",
+        "publish(p2) to r2",
+        "no subscription from r2 matches p2 (price = 10, volume = 200)",
+    ),
+}
+
+
+def test_without_a_mistake_it_is_accepted(tmp_path: Path) -> None:
+    report = judged("", tmp_path)
+    assert report.verdict == "accepted"
+    assert (report.extent.owed, report.extent.obligations) == (16, 16)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_first_five_lines_name_the_cause(fault: str, tmp_path: Path) -> None:
+    report, told = judged(fault, tmp_path), TOLD[fault]
+    head, *lines = render(report).splitlines()
+    assert head.endswith("rejected at level equivalent")
+    place, handling, wanted, seen = lines[:4]
+    assert place.startswith("  first rejection: run theirs, broker r3, seq ")
+    assert " (line " in place
+    assert place.endswith(f": {told.rule}")
+    assert handling.split(maxsplit=1) == ["handling", told.handling]
+    assert wanted.split(maxsplit=1) == ["wanted", told.wanted]
+    assert seen.split(maxsplit=1) == ["seen", told.seen]
+    first = report.rejections[0]
+    assert told.because in first.reason
+    assert told.lost in first.losses
+    assert bool(told.lost) == bool(first.losses)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_clients_saw_is_a_consequence(fault: str, tmp_path: Path) -> None:
+    report = judged(fault, tmp_path)
+    words = render(report)
+    consequences = [r for r in report.rejections if r.rule in ("TRC-7", "TRC-8", "TRC-9")]
+    assert words.count("  consequence: ") == len({r.rule for r in consequences})
+    assert all(r.broker == "r3" for r in report.rejections if r not in consequences)
+    assert all("matches" in r.reason for r in consequences if r.rule == "TRC-7")
