@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from attrs import define
 
-from routeproof.checker.check.jobs import cores
+from routeproof.checker.check import cores
 
 TOGETHER = {
     "tests/checker/validate/spark/": "one session of Spark",

@@ -17,8 +17,8 @@ from typing import Literal
 
 from attrs import Factory, frozen
 
-from routeproof.checker.check.jobs import Job, Options
-from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.check import Job, Options
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.explore import explore
 from routeproof.checker.system.errors import UsageError

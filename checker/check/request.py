@@ -10,8 +10,8 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from routeproof.checker.check import Job, Options
 from routeproof.checker.check.conclusion import NotAsked
-from routeproof.checker.check.jobs import Job, Options
 from routeproof.checker.instances import find, load, shipped
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.instance import POLICIES, Instance

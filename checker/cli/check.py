@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attrs import evolve
 
+from routeproof.checker.check import FOUND, Job, cores, run_all
 from routeproof.checker.check.conclusion import Failure, Outcome, Run, Status, conclude
-from routeproof.checker.check.jobs import FOUND, Job, cores, run_all
 from routeproof.checker.check.machine import github, json_report, junit
 from routeproof.checker.check.request import is_everything, jobs_of, not_asked_of, options_of
 from routeproof.checker.check.table import render

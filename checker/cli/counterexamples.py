@@ -82,8 +82,8 @@ def shrink_parser() -> Parser:
 
 
 def shrink_command(arguments: argparse.Namespace) -> int:
+    from routeproof.checker.counterexamples import is_counterexample
     from routeproof.checker.counterexamples.recorded import NotRejected
-    from routeproof.checker.counterexamples.replay import is_counterexample
     from routeproof.checker.counterexamples.shrink import NotReproduced, shrink_file
     from routeproof.traces import TraceError, open_trace
     from routeproof.traces.files import stored

@@ -7,7 +7,7 @@ import math
 import shutil
 from pathlib import Path
 
-from routeproof.checker.check.jobs import cores
+from routeproof.checker.check import cores
 from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
 from routeproof.checker.experiments import REPORT, Findings, Setting, experiments, run_all, shown, write
 from routeproof.checker.experiments import table as markdown

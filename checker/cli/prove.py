@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from routeproof.checker.check.jobs import FOUND, cores
+from routeproof.checker.check import FOUND, cores
 from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, unknown

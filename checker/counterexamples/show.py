@@ -13,8 +13,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from routeproof.checker.counterexamples import Replay, is_counterexample, read_named, replay_trace
 from routeproof.checker.counterexamples.record import link_fault
-from routeproof.checker.counterexamples.replay import Replay, is_counterexample, read_named, replay_trace
 from routeproof.checker.counterexamples.shown import Shown, ending, fate, ghost_changes, mermaid, table_changes
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.terminal import count, printable

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from attrs import frozen
 
-from routeproof.checker.counterexamples.replay import Counterexample, Replay
+from routeproof.checker.counterexamples import Counterexample, Replay
 from routeproof.checker.system.terminal import count, printable
 from routeproof.checker.wings import wing_of
 from routeproof.model.fields import types_of, values_of

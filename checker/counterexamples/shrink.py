@@ -20,8 +20,8 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import follow, record
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.smaller import Cut, smaller
 from routeproof.checker.evaluation import Finding, Monitor, exercised
 from routeproof.checker.explore import explore

@@ -29,7 +29,7 @@ from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import run_state_machine_as_test
 
-from routeproof.checker.counterexamples.replay import Replay, is_counterexample, replay_file
+from routeproof.checker.counterexamples import Replay, is_counterexample, replay_file
 from routeproof.checker.fuzz.strategies import Sizes
 from routeproof.checker.fuzz.walk import Machine, Tally, Violated, Violation, Walk
 from routeproof.model.instance import Instance

@@ -18,11 +18,11 @@ from attrs import evolve, frozen
 from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
 from routeproof.model.filters import EVENTS, STRICT, FilterError, PredicateFilter
 from routeproof.model.overlay import Overlay
+from routeproof.spec.theory import BROKER, Grounded, Truth
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
 from routeproof.spec.theory.filters.predicates import FORMS, PRESENT, Constant, Form, exists, holds, literal
 from routeproof.spec.theory.filters.strings import ShortWords
-from routeproof.spec.theory.formulas import BROKER, Grounded, Truth
-from routeproof.spec.theory.relation.signature import Tree, of_overlay, tree_holds
+from routeproof.spec.theory.relation import Tree, of_overlay, tree_holds
 
 NUMBERS: Sequence[tuple[int | float, int | Fraction]] = (
     (-1, -1),

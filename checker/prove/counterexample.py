@@ -13,11 +13,11 @@ from attrs import field, frozen
 
 from routeproof.checker.prove.ground import Element, possible
 from routeproof.checker.prove.small import Runs
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Sort, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Sort, Term, Truth
 from routeproof.spec.theory.invariants.book import Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.facts import StepFact
 from routeproof.spec.theory.invariants.step import EVENTS, Named, Stage, StepEvent
-from routeproof.spec.theory.relation.signature import ABOUT, Facts
+from routeproof.spec.theory.relation import ABOUT, Facts
 
 Row = tuple[Element, ...]
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import Function, Logic, Relation, Sort, Symbolic, Term, Truth, all_of, any_of
+from routeproof.spec.theory import Function, Logic, Relation, Sort, Symbolic, Term, Truth, all_of, any_of
 
 LETTERS = {"Broker": "b", "Sub": "s", "Adv": "a", "Pub": "p", "Item": "m"}
 

@@ -19,7 +19,7 @@ from attrs import field, frozen
 from routeproof.checker.prove.ground import Spelled
 from routeproof.checker.prove.solve import SEED, GaveUp
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     ITEM,
@@ -39,7 +39,7 @@ from routeproof.spec.theory.invariants.book import Conjunct, Lemma
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import AFTER, EVENTS, Stage, StepEvent, declared
-from routeproof.spec.theory.relation.signature import Facts, Sends, Tree, facts_hold, of_overlay, tree_holds
+from routeproof.spec.theory.relation import Facts, Sends, Tree, facts_hold, of_overlay, tree_holds
 
 SIZES = (
     Size(2, 1, 1, 1, 1),

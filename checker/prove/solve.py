@@ -34,8 +34,8 @@ from attrs import Factory, field, frozen
 
 from routeproof.checker.prove.ground import LETTERS
 from routeproof.model.filters import FilterError
+from routeproof.spec.theory import SORTS
 from routeproof.spec.theory.filters.strings import unescaped
-from routeproof.spec.theory.formulas import SORTS
 from routeproof.spec.theory.invariants.step import AFTER
 from routeproof.spec.theory.proof import Obligation
 

@@ -19,7 +19,7 @@ from routeproof.checker.prove.counterexample import FoundRun, Seen, ghosts, list
 from routeproof.checker.prove.ground import Element
 from routeproof.checker.prove.solve import Judged
 from routeproof.checker.system.files import note_unwritten
-from routeproof.spec.theory.formulas import ADV, PUB, SUB
+from routeproof.spec.theory import ADV, PUB, SUB
 from routeproof.traces import event_row, header_row, save, to_text
 
 KIND = {"adv": "advertise", "unadv": "unadvertise", "sub": "subscribe", "unsub": "unsubscribe", "pub": "publish"}

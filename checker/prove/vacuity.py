@@ -18,7 +18,7 @@ from routeproof.checker.prove import solve
 from routeproof.checker.prove.ground import Element, Interpretation, possible, read
 from routeproof.checker.prove.small import Small, Solver, small_worlds
 from routeproof.checker.prove.solve import GaveUp
-from routeproof.spec.theory.formulas import Grounded, Logic, Truth, all_of, any_of, formula
+from routeproof.spec.theory import Grounded, Logic, Truth, all_of, any_of, formula
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.facts import StepFact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive, Sentence

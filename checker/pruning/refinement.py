@@ -23,7 +23,7 @@ from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.definition import parameters
 from routeproof.model.pruning.vocabulary import Congest, Cut, PruningTables, Relieve, withdraw
 from routeproof.spec.pruning.theory.relation import Congested, Holds, Resumes, Retaining, answering, with_held
-from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth, holding
+from routeproof.spec.theory import BROKER, SUB, Clause, Term, Truth, holding
 from routeproof.spec.theory.relation.routing import Change
 
 KEPT = "retained is what is wanted without being a candidate, where settled"

@@ -35,9 +35,9 @@ from routeproof.model.pruning.definition import again, coming_back, congested, i
 from routeproof.model.pruning.vocabulary import PRUNING, Congest, Relieve
 from routeproof.spec.catalogues import rules_that_fire
 from routeproof.spec.pruning.theory.relation import Holds, PruningRelation, answering
-from routeproof.spec.theory.formulas import Clause
+from routeproof.spec.theory import Clause
+from routeproof.spec.theory.relation import ABOUT
 from routeproof.spec.theory.relation.routing import Change, Handler
-from routeproof.spec.theory.relation.signature import ABOUT
 
 KINDS = (*ABOUT, "congest", "relieve")
 

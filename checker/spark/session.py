@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from routeproof.checker.check.jobs import cores as cores_here
+from routeproof.checker.check import cores as cores_here
 from routeproof.checker.spark.driver import Driver, connect, driver, find_java, kill_last
 from routeproof.checker.spark.failure import silent
 from routeproof.checker.spark.package import arrived, package_zip

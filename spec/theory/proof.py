@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar
 import z3
 from attrs import Factory, field, frozen
 
-from routeproof.spec.theory.formulas import Clause, Logic, Sort, Symbolic, Term, Truth, all_of, formula, implication
+from routeproof.spec.theory import Clause, Logic, Sort, Symbolic, Term, Truth, all_of, formula, implication
 
 
 @frozen

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from routeproof.checker.counterexamples.replay import Replay as Replay
+    from routeproof.checker.counterexamples import Replay as Replay
     from routeproof.checker.evaluation import Finding as Finding
     from routeproof.checker.evaluation import Result as Result
     from routeproof.checker.prove.solve import Judged as Judged
@@ -50,7 +50,7 @@ _TYPES = {
     "Finding": "checker.evaluation",
     "Instance": "model.instance",
     "Judged": "checker.prove.solve",
-    "Replay": "checker.counterexamples.replay",
+    "Replay": "checker.counterexamples",
     "Report": "checker.validate.report",
     "Result": "checker.evaluation",
     "UsageError": "checker.system.errors",
@@ -123,7 +123,7 @@ def record(
 
 def replay(path: str | Path) -> Replay:
     """Plays a recorded counterexample again, step by step; `reproduces` says whether it still shows the same."""
-    from routeproof.checker.counterexamples.replay import replay_file
+    from routeproof.checker.counterexamples import replay_file
 
     return replay_file(Path(path))
 

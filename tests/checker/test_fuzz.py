@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import replay
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.fuzz import PROFILES, fuzz
 from routeproof.checker.fuzz.walk import Walk

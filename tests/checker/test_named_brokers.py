@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.instances import load
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.protocols import world

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from routeproof.checker.counterexamples import NotEnabled, replay, replay_file
 from routeproof.checker.counterexamples.record import write_counterexample
-from routeproof.checker.counterexamples.replay import NotEnabled, replay, replay_file
 from routeproof.checker.counterexamples.show import FORMATS, show
 from routeproof.checker.instances import find
 from routeproof.checker.system.errors import UsageError

@@ -18,8 +18,8 @@ import pytest
 
 import routeproof.traces
 from routeproof.checker.cli import main
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import write_counterexample
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.show import FORMATS, draw, read, show, shown_as
 from routeproof.checker.counterexamples.shrink import shrink_file
 from routeproof.checker.system.errors import UsageError

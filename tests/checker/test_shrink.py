@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import replay, write_counterexample
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.counterexamples.shrink import NotReproduced, shrink, shrink_file
 from routeproof.checker.counterexamples.smaller import smaller
 from routeproof.checker.evaluation import Finding, Monitor

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.cli import main
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import replay
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.evaluation import Monitor, violations
 from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.evaluation import Result
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.fuzz.campaign import PROFILES, Campaign

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.counterexamples.replay import replay
+from routeproof.checker.counterexamples import replay
 from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find

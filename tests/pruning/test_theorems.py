@@ -24,7 +24,7 @@ from routeproof.spec.pruning.theory.invariants import (
 )
 from routeproof.spec.pruning.theory.promises import Recording, retained_is_what_is_left
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep, IssuedAgain, Resumes, Resumption, is_drawn
-from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.obligations import Induction, _names
 from routeproof.spec.theory.invariants.step import EVENTS

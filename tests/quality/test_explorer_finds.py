@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.counterexamples.replay import replay
+from routeproof.checker.counterexamples import replay
 from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.evaluation import Finding
 from routeproof.checker.explore import explore

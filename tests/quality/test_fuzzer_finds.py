@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.counterexamples.replay import replay_file
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.evaluation import Result
 from routeproof.checker.fuzz import fuzz
 from routeproof.model.instance import POLICIES

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.check.conclusion import repaired, variant
-from routeproof.checker.counterexamples.replay import Counterexample, replay_file
+from routeproof.checker.counterexamples import Counterexample, replay_file
 from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.evaluation import Finding
 from routeproof.checker.experiments import experiments

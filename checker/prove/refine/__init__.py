@@ -40,9 +40,9 @@ from routeproof.checker.prove.refine.steps import (
 from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
 from routeproof.model.instance import POLICIES
 from routeproof.spec.catalogues import rules_that_fire
+from routeproof.spec.theory.relation import ABOUT, facts_hold
 from routeproof.spec.theory.relation.routing import POLICIES as RELATED
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import ABOUT, facts_hold
 
 ALTERED = 2
 """Altered answers that are tried of a question: which ones differs from question to question."""

@@ -26,9 +26,9 @@ from routeproof.checker.prove.solve import RLIMIT
 from routeproof.model.overlay import Node
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
-from routeproof.spec.theory.formulas import Clause, Grounded, Relation, Term, Truth, formula, negation
+from routeproof.spec.theory import Clause, Grounded, Relation, Term, Truth, formula, negation
+from routeproof.spec.theory.relation import ABOUT, Sends, TableRelations, WorldState
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Sends, TableRelations, WorldState
 
 R = TypeVar("R", bound=attrs.AttrsInstance)
 Change = tuple[str, Truth]

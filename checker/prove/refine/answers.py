@@ -35,9 +35,9 @@ from routeproof.model.protocol import Local, Outcome, Protocol
 from routeproof.model.protocol import Sends as Said
 from routeproof.model.tables import Tables
 from routeproof.model.tables import Tables as Known
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Grounded, Sort, Term, holding, mapping
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Grounded, Sort, Term, holding, mapping
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations
 
 
 @frozen

@@ -25,10 +25,10 @@ from routeproof.checker.prove.solve import Case, Examination
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import Deliver
 from routeproof.model.world import Queue, State, Step
-from routeproof.spec.theory.formulas import Clause, holding
+from routeproof.spec.theory import Clause, holding
 from routeproof.spec.theory.invariants.step import EVENTS
+from routeproof.spec.theory.relation import ABOUT, Sends, WorldState
 from routeproof.spec.theory.relation.routing import POLICIES, Change, Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Sends, WorldState
 from routeproof.spec.theory.relation.world import OPERATIONS, Happening
 
 # -- parts of a transition ---------------------------------------------------------------------------------------------

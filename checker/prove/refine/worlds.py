@@ -37,9 +37,9 @@ from routeproof.model.overlay import LOCAL
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
 from routeproof.model.world import World
-from routeproof.spec.theory.formulas import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
+from routeproof.spec.theory import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, WorldState
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, Happening, WorldStep
 
 

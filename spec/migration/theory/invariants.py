@@ -9,7 +9,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from routeproof.spec.migration.theory.move import MoveState, Setting
-from routeproof.spec.theory.formulas import BROKER, PUB, Logic, Term, Truth
+from routeproof.spec.theory import BROKER, PUB, Logic, Term, Truth
 from routeproof.spec.theory.invariants.book import Book
 
 

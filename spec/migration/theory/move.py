@@ -6,7 +6,7 @@ knows of s and of the move, and where copies of publications are. A table has s 
 home, if at all; a message about s on a link is therefore indexed by the broker at the end of the link that lies farther
 from the home, and a copy of a publication by the broker that sent it toward the home.
 
-An event has a guard and gives every part of the state a new value, in the language of `formulas`. Z3 reads it over
+An event has a guard and gives every part of the state a new value, in the language of a `Logic`. Z3 reads it over
 trees of any size. Over listed brokers it computes the next state, which is how the model is held to it.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.formulas import BROKER, PUB, Logic, Relation, Sort, Term, Truth, over
-from routeproof.spec.theory.relation.signature import Tree
+from routeproof.spec.theory import BROKER, PUB, Logic, Relation, Sort, Term, Truth, over
+from routeproof.spec.theory.relation import Tree
 
 DRAINED, AT_ONCE = "drained", "at-once"
 

@@ -48,9 +48,9 @@ from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.propagation import proved
 from routeproof.spec.theory.propagation.necessity import needed
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.relation import COVERING, DRAWN, FINITE, IDS, MATCHING, MESSAGES, TREE
 from routeproof.spec.theory.relation.quiet_states import AGREEMENT, FLOODED, NO_STALE_ADVERTISEMENT, QUIET, SETTLED
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.relation.signature import COVERING, DRAWN, FINITE, IDS, MATCHING, MESSAGES, TREE
 from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
 

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation, Premise, Proof, of_each
 from routeproof.spec.theory.propagation.paths import has, has_for
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of

@@ -23,7 +23,7 @@ from routeproof.spec.pruning.theory.distance import (
 )
 from routeproof.spec.pruning.theory.equation_3 import equation_3, on_its_way
 from routeproof.spec.pruning.theory.similarity_needs import TWO, P, gone, shared
-from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation import Definitions, facts_of, fails, hub, line, state_of, yes
 from routeproof.spec.theory.propagation.necessity import (
@@ -38,9 +38,9 @@ from routeproof.spec.theory.propagation.necessity import (
     stated,
 )
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.relation import COVERING, DRAWN, FINITE, IDS, MATCHING, TREE
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
-from routeproof.spec.theory.relation.signature import COVERING, DRAWN, FINITE, IDS, MATCHING, TREE
 
 
 def told(

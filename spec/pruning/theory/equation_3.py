@@ -16,7 +16,7 @@ from routeproof.spec.pruning.theory.distance import (
     several_on_path,
     source_of,
 )
-from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Proof, of_each
 from routeproof.spec.theory.propagation.paths import Directed, arrives_for, directed, has_for, held, is_candidate, onto
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of, told_candidates, told_coverers

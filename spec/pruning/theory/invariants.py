@@ -23,7 +23,7 @@ from routeproof.spec.pruning.theory.relation import (
     Resumption,
     held_in,
 )
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.invariants import QUIET_LEMMAS, ROUTING, SAFETY
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment
 from routeproof.spec.theory.invariants.facts import Basis, StepFact

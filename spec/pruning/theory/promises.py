@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from routeproof.spec.pruning.theory.relation import Congested, PruningRelation, Retaining, is_drawn, relaxed
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     SUB,
@@ -34,8 +34,8 @@ from routeproof.spec.theory.formulas import (
 from routeproof.spec.theory.invariants.obligations import FAITHFUL
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations, facts_hold
 from routeproof.spec.theory.relation.routing import Change, Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations, facts_hold
 from routeproof.spec.theory.relation.ways import WAYS
 
 RETAINED, INVARIANTS, ORDERED = "PruningRetained", "PruningInvariants", "PoliciesKeepPromises"

@@ -27,10 +27,10 @@ from functools import partial
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Logic, Relation, Symbolic, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Logic, Relation, Symbolic, Term, Truth
 from routeproof.spec.theory.invariants.step import promises
+from routeproof.spec.theory.relation import WorldState
 from routeproof.spec.theory.relation.routing import Change, Handler
-from routeproof.spec.theory.relation.signature import WorldState
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 
 WANTED = ("RTE-3", "COV-1", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13")

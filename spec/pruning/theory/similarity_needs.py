@@ -18,13 +18,13 @@ from routeproof.spec.pruning.theory.distance import (
     property_3,
     property_3_in_tables,
 )
-from routeproof.spec.theory.formulas import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation import facts_of, fails, state_of, yes
 from routeproof.spec.theory.propagation.necessity import EVENT, PAIR, WIDER, Needed, ring, stated
+from routeproof.spec.theory.relation import DRAWN, FINITE, TREE, Tree, of_overlay
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
-from routeproof.spec.theory.relation.signature import DRAWN, FINITE, TREE, Tree, of_overlay
 
 P = {"p": ("a", EVENT)}
 TWO = {"s": (1, EVENT), "t": (1, EVENT)}

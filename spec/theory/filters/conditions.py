@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from routeproof.spec.theory import Amount, Truth, all_of, any_of, negation, same, whole
 from routeproof.spec.theory.filters.predicates import PRESENT, Constant, Form, Value, boolean, holds, number, string
 from routeproof.spec.theory.filters.strings import FIRST, LAST, ShortWords, StringTheory, Word
-from routeproof.spec.theory.formulas import Amount, Truth, all_of, any_of, negation, same, whole
 
 
 def covers_when(words: StringTheory, f: Form, a: Constant, g: Form, b: Constant) -> Truth:

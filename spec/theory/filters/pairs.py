@@ -23,6 +23,17 @@ from typing import Any, Literal
 import z3
 from attrs import frozen
 
+from routeproof.spec.theory import (
+    Amount,
+    Truth,
+    all_of,
+    any_of,
+    formula,
+    implication,
+    negation,
+    same,
+    whole,
+)
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
 from routeproof.spec.theory.filters.predicates import (
     BOOLEAN_FORMS,
@@ -42,17 +53,6 @@ from routeproof.spec.theory.filters.predicates import (
     string,
 )
 from routeproof.spec.theory.filters.strings import FIRST, StringTheory
-from routeproof.spec.theory.formulas import (
-    Amount,
-    Truth,
-    all_of,
-    any_of,
-    formula,
-    implication,
-    negation,
-    same,
-    whole,
-)
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, ShownValue
 
 Question = Literal["covers", "overlaps"]

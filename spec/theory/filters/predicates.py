@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 import z3
 from attrs import frozen
 
+from routeproof.spec.theory import Amount, Truth, all_of, any_of, implication, negation, same, whole
 from routeproof.spec.theory.filters.strings import StringTheory, Word
-from routeproof.spec.theory.formulas import Amount, Truth, all_of, any_of, implication, negation, same, whole
 
 # -- values ------------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import Amount, Truth, all_of, any_of, negation
+from routeproof.spec.theory import Amount, Truth, all_of, any_of, negation
 
 Word: TypeAlias = Any
 """A string of the theory at hand."""

@@ -17,7 +17,7 @@ from operator import or_
 
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import BROKER, SUB, Relation, Symbolic, Term, Truth, declare, formula, topmost_from
+from routeproof.spec.theory import BROKER, SUB, Relation, Symbolic, Term, Truth, declare, formula, topmost_from
 from routeproof.spec.theory.invariants import quiet
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import Basis
@@ -28,8 +28,7 @@ from routeproof.spec.theory.invariants.step import promises
 from routeproof.spec.theory.invariants.tables import ADVERTISEMENTS, SUBSCRIPTIONS
 from routeproof.spec.theory.proof import Obligation, Premise, Theorem, premise
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
-from routeproof.spec.theory.relation.routing import POLICIES, Handler
-from routeproof.spec.theory.relation.signature import (
+from routeproof.spec.theory.relation import (
     COVERING,
     DRAWN,
     IDS,
@@ -41,6 +40,7 @@ from routeproof.spec.theory.relation.signature import (
     TableRelations,
     facts_hold,
 )
+from routeproof.spec.theory.relation.routing import POLICIES, Handler
 from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
 # -- promises of each policy -------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Invariants of the routing core: their form, and the moment of the world that they speak about.
 
 An invariant is a conjunct with a name: a sentence about every reachable moment. `tables` and `publications` hold them.
-Each invariant is written once and read twice (`formulas`): Z3 proves it for all sizes, and it is evaluated on the
+Each invariant is written once and read twice (`Logic`): Z3 proves it for all sizes, and it is evaluated on the
 model's own runs.
 
 `needs` of a conjunct names the conjuncts that Z3 is given of the moment before a step, and `then` the lemmas that it is
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from attrs import Factory, frozen
 
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     ITEM,
@@ -29,7 +29,7 @@ from routeproof.spec.theory.formulas import (
     Truth,
     over,
 )
-from routeproof.spec.theory.relation.signature import Facts, Tree, WorldState
+from routeproof.spec.theory.relation import Facts, Tree, WorldState
 
 
 @frozen

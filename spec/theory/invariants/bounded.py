@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import BROKER, ITEM, PUB, SUB, Term, Truth
 from routeproof.spec.theory.invariants import DELIVERS, routing, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
+from routeproof.spec.theory.relation import TREE
 from routeproof.spec.theory.relation.routing import POLICIES
-from routeproof.spec.theory.relation.signature import TREE
 
 DELIVERIES = tuple(event for event in EVENTS if not event.operation)
 """Events that can happen where clients are silent: deliveries of messages."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import field, frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, SUB, Clause, Sort, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, SUB, Clause, Sort, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, names, words
 from routeproof.spec.theory.invariants.step import Named, Stage, StepEvent
 from routeproof.spec.theory.relation.ways import WAYS

@@ -17,7 +17,7 @@ import attrs
 import z3
 from attrs import evolve, field, frozen
 
-from routeproof.spec.theory.formulas import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, formula
+from routeproof.spec.theory import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, formula
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Conjunct, Ghosts, Lemma, Moment
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact, facts_of
 from routeproof.spec.theory.invariants.step import (
@@ -31,8 +31,8 @@ from routeproof.spec.theory.invariants.step import (
     declared,
 )
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
+from routeproof.spec.theory.relation import facts_hold, path_induction
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import facts_hold, path_induction
 from routeproof.spec.theory.relation.ways import WAYS, roads, roads_hold
 from routeproof.spec.theory.relation.world import WorldStep, initially
 

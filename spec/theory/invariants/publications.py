@@ -11,7 +11,7 @@ its way ahead unbroken.
 
 from __future__ import annotations
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Moment
 
 PUBLICATIONS = Book()

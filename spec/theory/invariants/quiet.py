@@ -9,7 +9,7 @@ of those proofs are lemmas here, under their own names: what is taken for grante
 
 from __future__ import annotations
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Lemma, Moment, names
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Scene, quiet_holds

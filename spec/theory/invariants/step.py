@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     ITEM,
@@ -24,8 +24,8 @@ from routeproof.spec.theory.formulas import (
     declare,
 )
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, Tree, WorldState
 from routeproof.spec.theory.relation.routing import POLICIES, Change, Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, Tree, WorldState
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, is_quiet
 
 CANDIDATES = "only candidates are wanted"

@@ -11,7 +11,7 @@ about s, a message between them is about s. The proofs need nothing else of a qu
 
 from __future__ import annotations
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, SUB, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, SUB, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.relation.world import is_quiet
 

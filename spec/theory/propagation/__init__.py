@@ -21,14 +21,14 @@ import attrs
 import z3
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Symbolic, Term, Truth, formula, negation
+from routeproof.spec.theory import ADV, BROKER, SUB, Symbolic, Term, Truth, formula, negation
 from routeproof.spec.theory.proof import Build, Obligation, Theorem, obligations
 from routeproof.spec.theory.propagation.grafting import property_2
 from routeproof.spec.theory.propagation.necessity import EXACTLY, PATH, PROPERTY_1, needed, stated
 from routeproof.spec.theory.propagation.paths import property_1
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.relation import COVERING, FINITE, IDS, TREE, Facts, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.quiet_states import QUIET, Scene, any_scene, beside, grafted
-from routeproof.spec.theory.relation.signature import COVERING, FINITE, IDS, TREE, Facts, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.ways import WAYS, tree_ways
 
 Definitions: TypeAlias = Sequence[tuple[z3.FuncDeclRef, z3.ExprRef]]

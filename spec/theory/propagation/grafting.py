@@ -7,7 +7,7 @@ comes from the side to which s goes, so nothing holds s back (`goes_that_far`, C
 
 from __future__ import annotations
 
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Proof
 from routeproof.spec.theory.propagation.paths import (
     ENTRY,

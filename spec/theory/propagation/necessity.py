@@ -14,14 +14,14 @@ import z3
 from attrs import frozen
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Build, Obligation
 from routeproof.spec.theory.propagation.grafting import draws_unmet, property_2
 from routeproof.spec.theory.propagation.paths import ENTRY, on_its_tree, property_1
+from routeproof.spec.theory.relation import COVERING, IDS, TREE, Tree
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import COVERING, IDS, TREE, Tree
 
 
 @frozen

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Proof, Use
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of, told_candidates
+from routeproof.spec.theory.relation import FINITE, furthest
 from routeproof.spec.theory.relation.quiet_states import Scene
-from routeproof.spec.theory.relation.signature import FINITE, furthest
 
 ENTRY = (BROKER, SUB, BROKER)
 

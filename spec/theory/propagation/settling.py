@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     BROKER,
     SUB,
     Clause,
@@ -21,8 +21,7 @@ from routeproof.spec.theory.formulas import (
     topmost_from,
 )
 from routeproof.spec.theory.proof import Proof, Use
-from routeproof.spec.theory.relation.quiet_states import QUIET, Scene, quiet_holds
-from routeproof.spec.theory.relation.signature import (
+from routeproof.spec.theory.relation import (
     COVERING,
     DRAWN,
     FINITE,
@@ -32,6 +31,7 @@ from routeproof.spec.theory.relation.signature import (
     facts_hold,
     path_induction,
 )
+from routeproof.spec.theory.relation.quiet_states import QUIET, Scene, quiet_holds
 from routeproof.spec.theory.relation.ways import WAYS, TreeWays, ways_hold
 
 FINITELY_MANY = "subscriptions are finitely many: of those in question, if any, one is quenched by none of them"

@@ -1,6 +1,6 @@
 """Quiet states, in which no control message is queued, for the theorems of propagation: their hypotheses by name.
 
-`Scene` is a state over either reading of `formulas`, with the relations of a broker there. `quiet_holds` are the
+`Scene` is a state over either reading of a `Logic`, with the relations of a broker there. `quiet_holds` are the
 hypotheses of Properties 1 to 3. That they are true of every reachable quiet state is a theorem of its own (`Settled`),
 about the steps of the protocol; here nothing moves.
 
@@ -18,7 +18,7 @@ import attrs
 from attrs import Factory, frozen
 
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     PUB,
@@ -33,8 +33,8 @@ from routeproof.spec.theory.formulas import (
     declare,
     holding,
 )
+from routeproof.spec.theory.relation import Facts, Sends, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import Facts, Sends, Tree, WorldState, of_overlay
 
 AGREEMENT = "agreement: a broker has from a neighbour what that one has sent to it, and nothing from anybody else"
 SETTLED = "settled: every broker has sent its neighbours what it wants them to know, and nothing else"

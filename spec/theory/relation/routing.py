@@ -16,8 +16,8 @@ from typing import ClassVar
 
 from attrs import Factory, frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations
 
 WANTED_BY: dict[str, tuple[str, ...]] = {
     "none": ("RTE-3",),

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Logic, Term, Truth
+from routeproof.spec.theory import BROKER, SUB, Clause, Logic, Term, Truth
 from routeproof.spec.theory.proof import Proof, of_each, proved_by
+from routeproof.spec.theory.relation import FINITE, TREE, Tree, furthest, path_induction, tree_holds
 from routeproof.spec.theory.relation.quiet_states import Scene
-from routeproof.spec.theory.relation.signature import FINITE, TREE, Tree, furthest, path_induction, tree_holds
 
 TWO, THREE, FOUR = ((BROKER,) * number for number in (2, 3, 4))
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import attrs
 from attrs import frozen
 
-from routeproof.spec.theory.formulas import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, WorldState
 
 OPERATIONS = {"advertise": "adv", "unadvertise": "unadv", "subscribe": "sub", "unsubscribe": "unsub", "publish": "pub"}
 """Operations of clients, and the kind of message that each is."""

@@ -8,8 +8,8 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.cli import main
+from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import write_counterexample
-from routeproof.checker.counterexamples.replay import replay_file
 from routeproof.checker.explore import explore
 from routeproof.checker.explore.interned import Sets
 from routeproof.checker.explore.search import Search

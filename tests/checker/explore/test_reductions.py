@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from routeproof.checker.counterexamples.replay import replay
+from routeproof.checker.counterexamples import replay
 from routeproof.checker.evaluation import Result
 from routeproof.checker.explore import explore
 from routeproof.checker.explore.symmetry import renamings

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory.formulas import BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 

@@ -15,9 +15,9 @@ from routeproof.checker.prove.refine.worlds import Worded, items_of
 from routeproof.model.messages import is_control
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.world import Action, State, Step, World
-from routeproof.spec.theory.formulas import Clause, Grounded, Part, Sort, Term, Truth, holding
+from routeproof.spec.theory import Clause, Grounded, Part, Sort, Term, Truth, holding
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
-from routeproof.spec.theory.relation.signature import of_overlay
+from routeproof.spec.theory.relation import of_overlay
 
 Told = list[list[frozenset[int]]]
 """For each link, what its receiver has from its sender after each message that is queued."""

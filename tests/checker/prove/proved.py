@@ -26,7 +26,7 @@ from pathlib import Path
 import z3
 
 import routeproof
-from routeproof.checker.check.jobs import cores
+from routeproof.checker.check import cores
 
 TOP = Path(routeproof.__file__).parent
 ANSWERS = "answers in "

@@ -10,7 +10,7 @@ from routeproof.checker.prove.solve import Settled
 from routeproof.checker.prove.theorems import BOUNDED_THEOREMS
 from routeproof.spec.pruning.theory.invariants import PRUNING, Handling
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep
-from routeproof.spec.theory.formulas import Term, Truth
+from routeproof.spec.theory import Term, Truth
 from routeproof.spec.theory.invariants import routing, routing_under
 from routeproof.spec.theory.invariants.bounded import ALONE, SAFETY_LEMMAS, Bounded, Reached, Size, k_induction
 from routeproof.spec.theory.invariants.obligations import Induction

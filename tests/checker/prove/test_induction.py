@@ -13,7 +13,7 @@ from routeproof.checker.prove import solve
 from routeproof.checker.prove.invariants import settle_inductive
 from routeproof.checker.prove.small import SIZES
 from routeproof.checker.prove.vacuity import Possibilities
-from routeproof.spec.theory.formulas import BROKER, ITEM, PUB, SUB, Term, Truth, formula
+from routeproof.spec.theory import BROKER, ITEM, PUB, SUB, Term, Truth, formula
 from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import FACTS, StepFact, fact

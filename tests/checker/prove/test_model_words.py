@@ -5,7 +5,7 @@ from __future__ import annotations
 import z3
 
 from routeproof.checker.prove.solve import MANY, settle
-from routeproof.spec.theory.formulas import BROKER, SUB, Symbolic, Term, Truth
+from routeproof.spec.theory import BROKER, SUB, Symbolic, Term, Truth
 from routeproof.spec.theory.invariants import keep_their_promises
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.relation.routing import Handler

@@ -13,7 +13,7 @@ from routeproof.checker.prove.report import as_json
 from routeproof.checker.prove.small import Noticing, small_worlds
 from routeproof.checker.prove.solve import Judged
 from routeproof.checker.prove.theorems import THEOREMS, Catalogue, judge, judge_all
-from routeproof.spec.theory.formulas import BROKER, Clause, Term
+from routeproof.spec.theory import BROKER, Clause, Term
 from routeproof.spec.theory.invariants import routing
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.proof import Theorem

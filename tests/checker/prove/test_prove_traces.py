@@ -17,7 +17,7 @@ from routeproof.checker.prove.solve import RLIMIT, Judged, Settled
 from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.checker.prove.trace import ComparableSets, write_traces
 from routeproof.spec.pruning.theory.relation import PruningRelation
-from routeproof.spec.theory.formulas import ADV, PUB, SUB, Term
+from routeproof.spec.theory import ADV, PUB, SUB, Term
 from routeproof.spec.theory.invariants import ROUTING, routing, routing_under
 from routeproof.spec.theory.invariants.bounded import Bounded, BoundedTheorem, Size
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive

@@ -18,7 +18,7 @@ from routeproof.checker.prove.refine.sample import Explored
 from routeproof.checker.prove.refine.steps import objection_to_page, pages
 from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.protocols import world
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 

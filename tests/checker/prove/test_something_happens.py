@@ -12,13 +12,12 @@ from routeproof.checker.prove.invariants import settle_bounded
 from routeproof.checker.prove.refine import steps
 from routeproof.checker.prove.refine.sample import Sample
 from routeproof.checker.prove.theorems import THEOREMS, asked, judge, judge_by, with_their_basis
-from routeproof.spec.theory.formulas import BROKER, Clause, Logic, Term, Truth
+from routeproof.spec.theory import BROKER, Clause, Logic, Term, Truth
 from routeproof.spec.theory.invariants.bounded import BoundedTheorem, Reached
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.proof import Theorem
-from routeproof.spec.theory.relation import world
-from routeproof.spec.theory.relation.signature import Tree, tree_holds
+from routeproof.spec.theory.relation import Tree, tree_holds, world
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.command import Here
 

@@ -9,13 +9,12 @@ from attrs import evolve
 from routeproof.checker.prove.theorems import SYMBOLIC as THEOREMS
 from routeproof.checker.prove.theorems import THEOREMS as CATALOGUE
 from routeproof.checker.prove.theorems import judge, judge_by, with_premises, with_their_basis
-from routeproof.spec.theory.formulas import PUB, SUB, Clause, Logic, Term, Truth
+from routeproof.spec.theory import PUB, SUB, Clause, Logic, Term, Truth
 from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Moment
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.proof import NO_SOURCE, Obligation, Premise, Theorem, proved_by
-from routeproof.spec.theory.relation import ways
-from routeproof.spec.theory.relation.signature import Tree, tree_holds
+from routeproof.spec.theory.relation import Tree, tree_holds, ways
 from tests.campaigns import daily
 
 GIVEN_NOTHING = {

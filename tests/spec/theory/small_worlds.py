@@ -15,10 +15,10 @@ from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.overlay import Node, Overlay
 from routeproof.model.world import State as ModelState
 from routeproof.model.world import World
-from routeproof.spec.theory.formulas import ADV, BROKER, SUB, Grounded, Relation
+from routeproof.spec.theory import ADV, BROKER, SUB, Grounded, Relation
+from routeproof.spec.theory.relation import Facts, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.quiet_states import Scene
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import Facts, Tree, WorldState, of_overlay
 
 
 def labelled_trees(brokers: int) -> Iterator[Overlay]:

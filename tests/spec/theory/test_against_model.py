@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.model.filters import STRICT, FilterError, PredicateFilter
+from routeproof.spec.theory import all_of, formula, negation
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
 from routeproof.spec.theory.filters.predicates import (
     BOOLEAN_FORMS,
@@ -30,7 +31,6 @@ from routeproof.spec.theory.filters.predicates import (
     literal,
 )
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords, StringTheory, escaped, unescaped
-from routeproof.spec.theory.formulas import all_of, formula, negation
 from tests.campaigns import drawn
 from tests.spec.theory.draws import FEW_NUMBERS, NUMBERS, meant, predicates, texts, written
 

@@ -10,11 +10,11 @@ import pytest
 
 from routeproof.checker.prove.solve import Settled, settle
 from routeproof.spec import theory
+from routeproof.spec.theory import negation
 from routeproof.spec.theory.filters.conditions import NUMBERS_COVER, NUMBERS_OVERLAP, STRINGS_COVER, STRINGS_OVERLAP
 from routeproof.spec.theory.filters.pairs import UNDECIDED, covering, ordered, overlapping, unordered
 from routeproof.spec.theory.filters.predicates import INTEGER, NUMBER_FORMS, STRING_FORMS, Form, Values
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords
-from routeproof.spec.theory.formulas import negation
 
 VALUES = Values.over(ShortWords(2))
 TABLES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routeproof.spec.pruning.theory.invariants import PRUNING
-from routeproof.spec.theory.formulas import SUB, Term, Truth
+from routeproof.spec.theory import SUB, Term, Truth
 from routeproof.spec.theory.invariants import ROUTING, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.obligations import Induction

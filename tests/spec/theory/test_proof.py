@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routeproof.checker.prove.solve import settle
-from routeproof.spec.theory.formulas import BROKER, SUB, Clause
+from routeproof.spec.theory import BROKER, SUB, Clause
 from routeproof.spec.theory.proof import Proof, obligations
 from routeproof.spec.theory.relation.quiet_states import SETTLED, Scene, any_scene, beside, quiet_holds
 

@@ -20,7 +20,7 @@ from routeproof.spec.pruning.theory.distance import HOPS, MATCHED, SAMPLE, STATI
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, all_entries
 from routeproof.spec.pruning.theory.equation_3 import equation_3
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, ONE_SAMPLE, PROPERTY_3
-from routeproof.spec.theory.formulas import ADV, SUB, Clause, Term, Truth, formula, negation
+from routeproof.spec.theory import ADV, SUB, Clause, Term, Truth, formula, negation
 from routeproof.spec.theory.proof import Build, Proof, Theorem, obligations
 from routeproof.spec.theory.propagation import PROPAGATION_THEOREMS
 from routeproof.spec.theory.propagation.grafting import property_2
@@ -35,6 +35,7 @@ from routeproof.spec.theory.propagation.necessity import (
 )
 from routeproof.spec.theory.propagation.paths import property_1
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
+from routeproof.spec.theory.relation import FINITE, TREE, facts_hold, of_overlay
 from routeproof.spec.theory.relation.quiet_states import (
     NO_STALE_SUBSCRIPTION,
     QUIET,
@@ -46,7 +47,6 @@ from routeproof.spec.theory.relation.quiet_states import (
     quiet_holds,
 )
 from routeproof.spec.theory.relation.routing import Handler
-from routeproof.spec.theory.relation.signature import FINITE, TREE, facts_hold, of_overlay
 from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
 
 THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in (*PROPAGATION_THEOREMS, *SIMILARITY_THEOREMS)}

@@ -29,7 +29,7 @@ from routeproof.checker.prove.refine.answers import (
 from routeproof.checker.prove.refine.sample import Explored
 from routeproof.model.protocols import world
 from routeproof.spec.catalogues import RULES
-from routeproof.spec.theory.formulas import (
+from routeproof.spec.theory import (
     ADV,
     BROKER,
     ITEM,
@@ -43,8 +43,8 @@ from routeproof.spec.theory.formulas import (
     formula,
     holding,
 )
+from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations, WorldState, facts_hold
 from routeproof.spec.theory.relation.routing import POLICIES, Handler
-from routeproof.spec.theory.relation.signature import ABOUT, Facts, Sends, TableRelations, WorldState, facts_hold
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, initially, is_quiet
 
 # -- two readings ------------------------------------------------------------------------------------------------------

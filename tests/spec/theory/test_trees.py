@@ -10,10 +10,9 @@ import z3
 
 from routeproof.checker.prove.theorems import judge
 from routeproof.model.overlay import Overlay
-from routeproof.spec.theory.formulas import BROKER, Clause, Grounded, Logic, Symbolic, declare, formula
+from routeproof.spec.theory import BROKER, Clause, Grounded, Logic, Symbolic, declare, formula
 from routeproof.spec.theory.propagation import PROPAGATION_THEOREMS
-from routeproof.spec.theory.relation import ways
-from routeproof.spec.theory.relation.signature import Tree, furthest, of_overlay, path_induction, tree_holds
+from routeproof.spec.theory.relation import Tree, furthest, of_overlay, path_induction, tree_holds, ways
 from routeproof.spec.theory.relation.ways import ways_hold
 from tests.spec.theory.small_worlds import labelled_trees, shapes_of_trees
 
