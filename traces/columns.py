@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -164,6 +165,22 @@ Key: TypeAlias = tuple[str, str] | None
 """The run and the broker; None for lines that could not be read."""
 
 
+@cache
+def _kind_of_writer() -> Any:
+    import pyarrow.parquet as pq
+
+    class Writer(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow has no types
+        def __del__(self) -> None:
+            """Leaves the file alone. pyarrow's own writes its end, also where a signal has closed it before that."""
+
+    return Writer
+
+
+def parquet_writer(file: IO[bytes], schema: Any, **options: object) -> Any:
+    """Returns a `pyarrow.parquet.ParquetWriter`, to be closed or used as a context."""
+    return _kind_of_writer()(file, schema, compression="zstd", **options)
+
+
 def write_parquet(
     target: Path, header: Row, lines: Iterable[Event | BadLine], *, cut_at_snapshots: bool = False
 ) -> None:
@@ -172,8 +189,6 @@ def write_parquet(
     With `cut_at_snapshots`, a row group may also begin with a snapshot in the middle of a broker: then the rows of one
     that has nearly all events are still several groups, each of which can be checked by itself.
     """
-    import pyarrow.parquet as pq
-
     metadata = {HEADER: json.dumps(header, allow_nan=False)}
     protocol = str(header["protocol"])
     temporary = beside(target)
@@ -181,10 +196,9 @@ def write_parquet(
         with (
             tempfile.TemporaryFile(dir=target.parent) as file,
             temporary.open("wb") as written,
-            pq.ParquetWriter(
+            parquet_writer(
                 written,
                 columns(protocol).with_metadata(metadata),
-                compression="zstd",
                 use_dictionary=list(NAMES),
                 dictionary_pagesize_limit=DICTIONARY_BYTES,
                 write_page_checksum=True,

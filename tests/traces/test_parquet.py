@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 from itertools import groupby
@@ -15,7 +16,7 @@ import pytest
 from routeproof.traces import BadLine, Event, TraceError, event_row, open_trace, read_trace, to_parquet
 from routeproof.traces import batches as batches_module
 from routeproof.traces import columns as writer_module
-from routeproof.traces.columns import NAMES, ORDER, left_out_by
+from routeproof.traces.columns import NAMES, ORDER, left_out_by, parquet_writer
 from routeproof.traces.reader import read
 from tests.traces.samples import EVERY_KIND, HEADER, PUBLISH, ROW, keep, lines_of, to_bytes, write
 
@@ -367,3 +368,11 @@ def test_any_damage(path: Path, whole: bytes, seed: int) -> None:
 
 def assert_one_line(text: str) -> None:
     assert "\n" not in text
+
+
+def test_a_writer_that_a_signal_ended_before_its_file_says_nothing(tmp_path: Path) -> None:
+    """A signal between making a writer and using it closes the file first. An exception in `__del__` fails the test."""
+    with (tmp_path / "x.parquet").open("wb") as file:
+        writer = parquet_writer(file, pa.schema([("a", pa.int64())]))
+    del writer
+    gc.collect()

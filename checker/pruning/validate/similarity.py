@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import asdict, astuple, field, fields, frozen
 
 from routeproof.checker.pruning.validate import notebook
@@ -36,6 +35,7 @@ from routeproof.checker.validate.rejection import SEEN_BY_CLIENTS, Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import packed
+from routeproof.traces.columns import parquet_writer
 
 FILE = "similarity.parquet"
 
@@ -112,13 +112,13 @@ class Table:
     target: Path
     _part: Path = field(init=False)
     _file: BinaryIO = field(init=False)
-    _writer: pq.ParquetWriter = field(init=False)
+    _writer: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.target.mkdir(parents=True, exist_ok=True)
         object.__setattr__(self, "_part", self.target / f".{FILE}.{os.getpid()}.part")
         object.__setattr__(self, "_file", self._part.open("wb"))
-        object.__setattr__(self, "_writer", pq.ParquetWriter(self._file, _schema(), compression="zstd"))
+        object.__setattr__(self, "_writer", parquet_writer(self._file, _schema()))
 
     def write(self, shares: list[Share]) -> None:
         if shares:

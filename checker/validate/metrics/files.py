@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from routeproof.checker.system.files import note_unwritten
 from routeproof.checker.validate.broker.findings import PartResult
@@ -27,6 +26,7 @@ from routeproof.checker.validate.metrics.series import (
     windows_of,
 )
 from routeproof.checker.validate.store import Store
+from routeproof.traces.columns import parquet_writer
 
 STEPS = frozenset({"receive", "client"})
 SEEN_BY_CLIENTS = frozenset({"client", "deliver"})
@@ -98,7 +98,7 @@ def _write(setting: Measured, runs: Mapping[str, Series], windows: WindowsOf) ->
 def _writer(path: Path, schema: Any) -> Iterator[Any]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        with part.open("wb") as file, parquet_writer(file, schema) as writer:
             yield writer
         part.replace(path)
     finally:
