@@ -181,7 +181,7 @@ def _report(reports: list[Report], left: list[str], arguments: argparse.Namespac
 
 
 def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[Path, Setting]]:
-    from routeproof.checker.validate.metrics.meter import measured
+    from routeproof.checker.validate.metrics import measured
 
     if len(settings) == 1:
         return [(path, measured(path, setting, target)) for path, setting in settings]

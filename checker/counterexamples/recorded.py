@@ -29,8 +29,8 @@ from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_text
 from routeproof.checker.system.terminal import count
 from routeproof.checker.validate import Level, Rejection, setting_of
+from routeproof.checker.validate.findings import ON_LINKS
 from routeproof.checker.validate.local import validate_locally
-from routeproof.checker.validate.rejection import ON_LINKS
 from routeproof.traces import Trace, TraceError, read_trace, to_text
 from routeproof.traces.files import called, named, temporary
 from routeproof.traces.lines import header_of, row_of

@@ -29,8 +29,8 @@ from routeproof.checker.placement.joining import Delays, Found, Remarks, Totals,
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.reading import Source, read_unit
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.validate.report import BadLines
-from routeproof.checker.validate.spark.columns import Batch, batches, rows_of, table_of
+from routeproof.checker.validate.findings import BadLines
+from routeproof.checker.validate.spark import Batch, batches, rows_of, table_of
 from routeproof.checker.validate.store import Store
 from routeproof.traces import BadLine, TraceError, open_trace
 from routeproof.traces.files import called, named

@@ -16,9 +16,8 @@ from attrs import frozen
 
 from routeproof.checker.placement.events import COLUMNS, UNKNOWN, Read, of_batch, of_lines, schema
 from routeproof.checker.placement.overlay import Column, Frame
-from routeproof.checker.validate.report import BadLines
-from routeproof.checker.validate.spark import lines
-from routeproof.checker.validate.spark.columns import opened
+from routeproof.checker.validate.findings import BadLines
+from routeproof.checker.validate.spark import lines, opened
 from routeproof.traces import BadLine
 from routeproof.traces.containers import Broken
 from routeproof.traces.fields import in_one_line

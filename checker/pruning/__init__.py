@@ -91,7 +91,7 @@ def options() -> RunOptions:
 
 def judging() -> object:
     """How validation judges brokers."""
-    from routeproof.checker.pruning.validate.judging import JUDGING
+    from routeproof.checker.pruning.validate import JUDGING
 
     return JUDGING
 

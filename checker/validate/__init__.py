@@ -1,9 +1,8 @@
 """Validation: is a recorded run one that the protocol allows?
 
-Each broker's events are replayed through the model (`steps`), what was received is held against what was sent, link by
-link (`links`), and what clients got against what they were owed (`obligations`). `part` is what is judged at one place;
-`local` is the engine for one core, `spark` the one for many. The rules of traces, TRC-*, are in
-`spec/traces.md`.
+Each broker's events are replayed through the model (`broker`), the messages received are compared with the messages
+sent, link by link (`links`), and the deliveries to clients with what they were owed (`clients`). `local` is the engine
+for one machine, `spark` the one for many. The rules of traces, TRC-*, are in `spec/traces.md`.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from pathlib import Path
 from attrs import evolve
 
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate.findings import Rejection
 from routeproof.checker.validate.local import validate_locally
-from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
 from routeproof.model.protocols import DEFINITIONS

@@ -15,20 +15,21 @@ from typing import NamedTuple, TypeAlias
 from attrs import evolve
 
 from routeproof.checker.validate.broker.canonical import Words, distinguished
-from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.clock import Doubts, doubts_of
 from routeproof.checker.validate.diagnosis import attributed, last_copy, loses
-from routeproof.checker.validate.rejection import (
+from routeproof.checker.validate.findings import (
     ALWAYS,
     LAST_SHOWN,
     ON_CLOCKS,
     ON_LINKS,
     WHOLE,
+    BadLines,
+    PartResult,
     Rejection,
     foremost,
     in_order,
 )
-from routeproof.checker.validate.report import BadLines, Extent, Report, Why
+from routeproof.checker.validate.report import Extent, Report, Why
 from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.checker.validate.store import natural
 from routeproof.traces import BadLine, Event, TraceError, open_trace

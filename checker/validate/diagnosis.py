@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from attrs import evolve
 
-from routeproof.checker.validate.rejection import ON_LINKS, SEEN_BY_CLIENTS, Rejection
+from routeproof.checker.validate.findings import ON_LINKS, SEEN_BY_CLIENTS, Rejection
 from routeproof.checker.validate.report import SHOWN_LOST, Lost
 from routeproof.checker.validate.setting import Setting
 

@@ -15,16 +15,14 @@ from attrs import frozen
 
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_trace
 from routeproof.checker.validate.broker.comparison import tables_of
-from routeproof.checker.validate.broker.findings import PartResult
 from routeproof.checker.validate.broker.handler import HandlerModel, OwnMeaning, completed, own_in_trace
 from routeproof.checker.validate.broker.messages import MessageMeaning
-from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Step
-from routeproof.checker.validate.broker.safe import SafeModel
+from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, SafeModel, Step
+from routeproof.checker.validate.clients import Operation
 from routeproof.checker.validate.clients.judge import operations_said
-from routeproof.checker.validate.clients.rows import Operation
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.fast import Replica
-from routeproof.checker.validate.rejection import Rejection, foremost
+from routeproof.checker.validate.findings import PartResult, Rejection, foremost
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store

@@ -7,7 +7,8 @@ compared when all has been read, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from array import array
+from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from attrs import define, evolve, field, frozen
 
 from routeproof.checker.validate.broker.canonical import OF, differ_many
 from routeproof.checker.validate.clock import CERTAIN, Doubts
-from routeproof.checker.validate.rejection import LAST_SHOWN, ON_CLOCKS, ON_LINKS, WHOLE, Rejection
+from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, WHOLE, Rejection
 
 COLUMNS = 5
 """The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
@@ -29,17 +30,68 @@ ALTERED = 3
 the two ends no longer belong together."""
 
 HELD = 512
-"""Number of latest messages of a link among which a doubled one is looked for."""
+"""Rows of a link that wait before they become a block; and the number of latest messages of a link among which a
+doubled one is looked for."""
 
 LATEST = (1 << 62) - 1
 """Times are clipped to this, so that a moment fits into 64 bits."""
 
 Rows: TypeAlias = Any
-"""An array of int64, four columns wide."""
+"""An array of int64, `COLUMNS` wide."""
+
+
+LinkKey: TypeAlias = tuple[str, str, str]
+"""From whom, to whom, and which end saw it: `sent` or `taken`."""
 
 
 def rows(block: bytes) -> Rows:
     return np.frombuffer(block, np.int64).reshape(-1, COLUMNS)
+
+
+class LinkRows:
+    """Messages on the links of one broker, which wait to be set aside."""
+
+    def __init__(self, broker: str, neighbours: Container[str]) -> None:
+        self._broker, self._neighbours = broker, neighbours
+        self._links: dict[tuple[str, bool], array[int]] = {}
+        """By the neighbour, and whether the broker sent the messages."""
+        self._full: list[tuple[str, bool]] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return bool(self._full)
+
+    def add(
+        self, key: tuple[str, bool], digest: int, is_control: bool, seq: int, place: int, time: int, told: int
+    ) -> bool:
+        """Takes a message. `place` and `time`: of what is sent, those of the event with which the step began. True when
+        it is time to ask for `blocks`."""
+        known = self._links.get(key)
+        if known is None:
+            if key[0] not in self._neighbours:
+                return False  # TRC-2
+            known = self._links[key] = array("q")
+        known.extend((digest, seq, place, min(LATEST, time) * 2 + is_control, told))
+        if len(known) < COLUMNS * HELD:
+            return False
+        self._full.append(key)
+        return True
+
+    def add_many(self, key: tuple[str, bool], rows: bytes) -> None:
+        """Takes rows of messages to or from a neighbour."""
+        known = self._links.setdefault(key, array("q"))
+        known.frombytes(rows)
+        if len(known) >= COLUMNS * HELD:
+            self._full.append(key)
+
+    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
+        """Blocks of the waiting rows: of the links with many, or of all."""
+        for key in sorted(self._links) if all_of_them else dict.fromkeys(self._full):
+            peer, sent = key
+            link = (self._broker, peer, "sent") if sent else (peer, self._broker, "taken")
+            yield link, self._links.pop(key).tobytes()
+        self._full = []
 
 
 @define

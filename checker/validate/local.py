@@ -19,11 +19,10 @@ from attrs import frozen
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.processes import collecting_rarely, in_processes
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
-from routeproof.checker.validate.broker.findings import PartResult
-from routeproof.checker.validate.broker.part import Judge, Part
-from routeproof.checker.validate.clients.foreseen import subscriptions
+from routeproof.checker.validate.broker.judge import Judge, subscriptions
+from routeproof.checker.validate.broker.part import Part
+from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.clients.judge import CLIENTS, SAID, judge_clients, operations_said
-from routeproof.checker.validate.clients.rows import OPERATIONS
 from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.conclusion import (
     doubts_about,
@@ -34,11 +33,11 @@ from routeproof.checker.validate.conclusion import (
     report,
     why_nothing_is_owed,
 )
+from routeproof.checker.validate.findings import BadLines, PartResult, Rejection
 from routeproof.checker.validate.judging import STAGES, hindrances, run_locally, summaries
 from routeproof.checker.validate.links import Spans, compare
-from routeproof.checker.validate.metrics.meter import Measured, part_of
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.report import BadLines, Extent, Report
+from routeproof.checker.validate.metrics import Measured, part_of
+from routeproof.checker.validate.report import Extent, Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.groups import spread, whole_units
 from routeproof.checker.validate.store import HALF, Key, Store, Stores, is_whole
@@ -202,7 +201,7 @@ class _Reading:
             del rows  # its dictionaries need not stay until those of the next are there
 
     def _put(self, part: Part, *, all_of_it: bool = False) -> None:
-        for link, block in part.link_blocks(all_of_them=all_of_it):
+        for link, block in part.links.blocks(all_of_them=all_of_it):
             self._store.put((part.run, "link", *link), block)
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
             where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:02}")

@@ -1,4 +1,4 @@
-"""Reports of validation: how much of a trace was judged (`Extent`), which lines could not be read, and the verdict.
+"""Reports of validation: how much of a trace was judged (`Extent`), and the verdict.
 
 An *obligation* is a publication and a subscription that it matches and that stood when it was made. It is judged where
 rule TRC-7 owes the delivery. Where it does not, or where the trace does not say enough, `Why` says so.
@@ -6,17 +6,16 @@ rule TRC-7 owes the delivery. Where it does not, or where the trace does not say
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
 import msgspec
-from attrs import Factory, define, field, frozen
+from attrs import Factory, field, frozen
 from msgspec import Struct
 
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.store import storable
+from routeproof.checker.validate.findings import Rejection
+from routeproof.checker.validate.store import packed
 from routeproof.traces import BadLine
 
 
@@ -227,46 +226,12 @@ def _many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-# -- lines that could not be read --------------------------------------------------------------------------------------
-
-KEPT = 20
-"""Number of lines that are shown."""
+def encode_extent(extent: Extent) -> bytes:
+    return packed(msgspec.to_builtins(extent))
 
 
-@define
-class BadLines:
-    """Lines that could not be read. Adding those of several parts gives the same in any order."""
-
-    count: int = 0
-    first: list[BadLine] = field(factory=list)
-    """By number."""
-
-    def add(self, line: BadLine) -> None:
-        self.count += 1
-        self._keep(line)
-
-    def merge(self, other: BadLines) -> None:
-        self.count += other.count
-        for line in other.first:
-            self._keep(line)
-
-    def renumbered(self, number_of: Callable[[int], int]) -> BadLines:
-        """With other numbers, in the same order."""
-        return BadLines(self.count, [BadLine(number_of(line.number), line.reason) for line in self.first])
-
-    @property
-    def first_number(self) -> int:
-        """0 if there is none, and for unreadable rows whose lines are unknown."""
-        return self.first[0].number if self.first else 0
-
-    def _keep(self, line: BadLine) -> None:
-        if len(self.first) < KEPT or _place(line) < _place(self.first[-1]):
-            insort(self.first, BadLine(line.number, storable(line.reason)), key=_place)
-            del self.first[KEPT:]
-
-
-def _place(line: BadLine) -> tuple[int, str]:
-    return line.number, line.reason
+def decode_extent(data: bytes) -> Extent:
+    return msgspec.msgpack.decode(data, type=Extent)
 
 
 # -- reports -----------------------------------------------------------------------------------------------------------

@@ -15,11 +15,10 @@ import numpy as np
 from attrs import Factory, evolve, frozen
 
 from routeproof.checker.validate.broker.canonical import OF
-from routeproof.checker.validate.broker.findings import KeptRecord, PartResult
-from routeproof.checker.validate.clients.rows import Published
+from routeproof.checker.validate.clients import Published
 from routeproof.checker.validate.clock import Doubts
+from routeproof.checker.validate.findings import KeptRecord, PartResult, Rejection
 from routeproof.checker.validate.links import LATEST, Comparison, Spans
-from routeproof.checker.validate.rejection import Rejection
 from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import natural

@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
-from routeproof.checker.pruning.validate.notebook import ALWAYS, Decided, Notebook, Noted
+from routeproof.checker.pruning.validate import PruningReport
+from routeproof.checker.pruning.validate.model import ALWAYS
+from routeproof.checker.pruning.validate.replay import Decided, Notebook, Noted
 from routeproof.checker.pruning.validate.shares import Shares
-from routeproof.checker.pruning.validate.similarity import PruningReport
 from routeproof.checker.validate import setting_of, validate, validate_each
-from routeproof.checker.validate.metrics.meter import measured
+from routeproof.checker.validate.metrics import measured
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscribe, Subscription, Unsubscribe
 from routeproof.model.pruning.vocabulary import PruningParameters

@@ -16,8 +16,8 @@ from routeproof.checker.instances import shipped
 from routeproof.checker.pruning.validate.model import JudgingPruning
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, setting_of, validate
-from routeproof.checker.validate.broker.part import Judge
-from routeproof.checker.validate.metrics.meter import part_of
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.metrics import part_of
 from routeproof.model.protocols import MUTANTS
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.vocabulary import PRUNING, PruningTables

@@ -1,12 +1,271 @@
-"""Validation of traces of the pruning protocol.
+"""Validation of traces of the pruning protocol: how its brokers are judged (`JUDGING`).
 
-`messages` reads what pruning adds to messages and snapshots of the core, `model` has the handlers of
-`model/pruning/` with memoised relations, and `replay` holds one broker's events against them.
+`model` has the handlers of `model/pruning/` with memoised relations, and reads what pruning adds to messages and
+snapshots of the core; `replay` holds one broker's events against it.
 
-Similarity concerns several brokers. A part writes accepted steps into a `notebook`: copies and rows of publications,
-and decisions about withdrawals. `ways` says which subscriptions stood when and brings the copies of a publication
-together, `shares` the rows of a subscription with the decisions about it. `similarity` has the stages, which every
-engine runs, and the report.
+Similarity concerns several brokers. A part writes accepted steps into a notebook (`replay`): copies and rows of
+publications, and decisions about withdrawals. `ways` says which subscriptions stood when and brings the copies of a
+publication together, `shares` the rows of a subscription with the decisions about it. This module has the stages, which
+every engine runs (`SIMILARITY`), sentences of the report, and the file `similarity.parquet`.
 """
 
 from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import asdict, astuple, evolve, field, fields, frozen
+
+from routeproof.checker.pruning.validate import replay
+from routeproof.checker.pruning.validate.model import (
+    SIGNALS,
+    JudgingPruning,
+    PruningMeaning,
+    pruning_in_trace,
+    tables_of,
+)
+from routeproof.checker.pruning.validate.replay import PruningModel, SimilarityEmitter
+from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, Tally
+from routeproof.checker.pruning.validate.ways import Rows, Standing, Ways, rows_of
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate.findings import SEEN_BY_CLIENTS, PartResult, Rejection
+from routeproof.checker.validate.judging import (
+    Block,
+    Found,
+    Judging,
+    Passed,
+    Reduce,
+    RunContext,
+    Stage,
+    Stages,
+    Summaries,
+    Summary,
+)
+from routeproof.checker.validate.metrics import Measured, plain
+from routeproof.checker.validate.report import Report
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import packed
+from routeproof.model.pruning.definition import read_readings
+from routeproof.model.pruning.vocabulary import PruningParameters
+from routeproof.model.reading import InstanceError, Place
+from routeproof.traces import Header
+from routeproof.traces.messages import SHORT
+
+FILE = "similarity.parquet"
+
+
+@frozen
+class Judged:
+    """`Tally`, for good. `left_out`: runs in which similarity was not judged, and why."""
+
+    pairs: int = 0
+    rows: int = 0
+    exact: int = 0
+    decisions: int = 0
+    unjudged: int = 0
+    deviation: int = 0
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, tally: Tally, left_out: Iterable[str]) -> Judged:
+        return cls(**asdict(tally), left_out=tuple(sorted(left_out)))
+
+    @property
+    def lines(self) -> list[str]:
+        """For people."""
+        most = f"{100 * self.deviation / WHOLE:.1f} percent"
+        judged = f"{self.decisions:,} decisions held against it, the database of one off by {most} at most"
+        found = [f"similarity of {self.pairs:,} subscriptions with an advertisement: {judged}"]
+        if self.rows:
+            outside = self.rows - self.exact
+            found.append(f"{self.exact:,} of {self.rows:,} rows held against it; {outside:,} not judged: out of scope")
+        if self.unjudged:
+            found.append(f"{self.unjudged:,} decisions not judged: their withdrawal or their sends are unknown")
+        return found + [f"similarity not judged: {why}" for why in self.left_out]
+
+
+@frozen
+class PruningReport(Report):
+    """`similarity` is no part of the verdict: what is wrong with it is among the rejections."""
+
+    similarity: Judged = Judged()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Remarks on every trace, and on similarity."""
+        return [*super().remarks, *self.similarity.lines]
+
+
+def with_similarity(report: Report, judged: Judged) -> PruningReport:
+    return PruningReport(**{each.name: getattr(report, each.name) for each in fields(Report)}, similarity=judged)
+
+
+def why_not_judged(
+    setting: Setting, run: str, found: Iterable[PartResult], rejections: Iterable[Rejection]
+) -> str | None:
+    """Returns why the similarity of a run is not judged, or None if it is. `found` and `rejections` (of brokers, links
+    and clients) are those of the run."""
+    if not setting.replays:
+        return "the brokers' steps are not replayed"
+    if any(each.rule not in SEEN_BY_CLIENTS for each in rejections):
+        return f"run {plain(run)}: a step or a link is wrong, so that the databases are unknown"
+    if any(each.faults or each.drops for each in found):
+        return f"run {plain(run)}: brokers crashed or messages were dropped"
+    return None
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+NUMBERS = ("hops", "came", "similar", "held", "near", "true_near", "exact")
+
+
+@frozen
+class Table:
+    """Rows come run by run, and within it bucket by bucket. The file appears whole."""
+
+    target: Path
+    _part: Path = field(init=False)
+    _file: BinaryIO = field(init=False)
+    _writer: pq.ParquetWriter = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.target.mkdir(parents=True, exist_ok=True)
+        object.__setattr__(self, "_part", self.target / f".{FILE}.{os.getpid()}.part")
+        object.__setattr__(self, "_file", self._part.open("wb"))
+        object.__setattr__(self, "_writer", pq.ParquetWriter(self._file, _schema(), compression="zstd"))
+
+    def write(self, shares: list[Share]) -> None:
+        if shares:
+            columns = [list(map(plain, c)) if isinstance(c[0], str) else list(c) for c in zip(*shares, strict=True)]
+            arrays = [pa.array(c, kind) for c, kind in zip(columns, _schema().types, strict=True)]
+            self._writer.write_table(pa.Table.from_arrays(arrays, schema=_schema()))
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._writer.close()
+        self._file.close()
+        if kind is None:
+            self._part.replace(self.target / FILE)
+        else:
+            self._part.unlink(missing_ok=True)
+
+
+def table_of(setting: Setting) -> Table | None:
+    """With metrics, the similarities are written next to them."""
+    return Table(setting.target) if isinstance(setting, Measured) else None
+
+
+def _schema() -> pa.Schema:
+    word = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([(name, pa.int64() if name in NUMBERS else word) for name in Share._fields])
+
+
+# -- stages -----------------------------------------------------------------------------------------------------------
+
+
+def _standing(context: RunContext) -> Standing:
+    holds = map(replay.of_signals, context.shared)
+    return Standing(context.setting, chain.from_iterable(context.operations()), holds, context.traffic)
+
+
+def _ways(context: RunContext) -> Reduce:
+    """Brings the copies and rows of each publication together; its rows go to their subscriptions."""
+    ways = Ways(context.run, _standing(context))
+
+    def reduce(blocks: Iterable[Block]) -> Iterator[Found]:
+        for each in ways.judge(replay.of_publications(block) for _, block in blocks):
+            if isinstance(each, Rejection):
+                yield each
+            else:
+                yield Passed(f"{replay.SUBSCRIPTIONS}/{each[0]:02}", each[1])
+
+    return reduce
+
+
+def _shares(context: RunContext) -> Reduce:
+    """Holds the decisions about each subscription against its rows."""
+    shares = Shares(context.run, _standing(context))
+
+    def reduce(blocks: Iterable[Block]) -> Iterator[Found]:
+        tally, found, decided = Tally(), list[Share](), list[replay.OfSubscriptions]()
+
+        def rows() -> Iterator[Rows]:
+            for passed, block in blocks:
+                if passed:
+                    yield from rows_of(block)
+                else:
+                    decided.append(replay.of_subscriptions(block))
+
+        for each in shares.judge(rows(), decided):
+            if isinstance(each, Rejection):
+                yield each
+            elif isinstance(each, Tally):
+                tally.add(each)
+            else:
+                found.append(each)
+        yield Summary(packed((astuple(tally), found if isinstance(context.setting, Measured) else [])))
+
+    return reduce
+
+
+def _conclude(setting: Setting, report: Report, summaries: Summaries, hindrances: set[str]) -> Report:
+    tally = Tally()
+    with ExitStack() as stack:
+        table = table_of(setting)
+        if table is not None:
+            stack.enter_context(table)
+        for _, _, block in summaries:
+            counts, shares = msgspec.msgpack.decode(block, type=tuple[tuple[int, ...], list[Share]])
+            tally.add(Tally(*counts))
+            if table is not None:
+                table.write(shares)
+    return with_similarity(report, Judged.of(tally, hindrances))
+
+
+SIMILARITY = Stages(
+    SimilarityEmitter,
+    (Stage(replay.PUBLICATIONS, _ways), Stage(replay.SUBSCRIPTIONS, _shares)),
+    why_not_judged,
+    _conclude,
+)
+
+
+# -- judging -----------------------------------------------------------------------------------------------------------
+
+
+def _with_readings(setting: Setting, header: Header) -> Setting:
+    """The readings that the header gives or, of a counterexample, its instance."""
+    instance = header.more.get("instance")
+    given = header.more.get("pruning", instance.get("pruning", {}) if isinstance(instance, dict) else {})
+    try:
+        readings = read_readings(Place("the header", "pruning", given), (header.policy,))
+    except InstanceError as error:
+        raise UsageError(str(error)) from None
+    parameters = evolve(PruningParameters.of(header.policy), **dict(readings))
+    if parameters.rows == "arrived":
+        raise UsageError(
+            'the header: pruning.rows: found "arrived"; traces under this reading are not judged, since the rows of a'
+            ' snapshot do not tell of what they are: expected "updated"'
+        )
+    return evolve(setting, protocol=JudgingPruning(setting.overlay, header.policy, parameters))
+
+
+JUDGING = Judging(
+    PruningModel,
+    _with_readings,
+    PruningMeaning,
+    pruning_in_trace,
+    tables_of,
+    frozenset((*SHORT, *SIGNALS)),
+    stages=SIMILARITY,
+)

@@ -4,28 +4,39 @@ Handlers, decisions and their order are the model's own. What is replaced reads 
 match is computed once for each pair, and the subscriptions that a neighbour should know follow from those that it
 should have known before. The coverage of rules is left out: no rejection needs it. Instead there are `StepRecord`: what
 a step put into the database and what it decided, so that it can be compared with the similarity.
+
+Messages and snapshots have more here than in the core: the header, the cuts, and additional keys of the tables.
+`PruningMeaning` and `CanonicalPruning` are their forms, `tables_of` reads a snapshot, `differ` compares one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
+from hashlib import blake2b
 from typing import TypeAlias, TypeVar
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve, frozen
 
-from routeproof.checker.pruning.validate.notebook import ALWAYS
+from routeproof.checker.validate.broker import comparison
+from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
+from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Cuts, Pruning
-from routeproof.model.pruning.vocabulary import PruningParameters, Row, met
+from routeproof.model.pruning.vocabulary import Cut, PruningParameters, PruningTables, Row, cuts_of, met, withdraw
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables, by_id
+from routeproof.traces import Entry, TraceMessage, TraceTables
+from routeproof.traces.pruning import PruningParts, cuts_in_trace, header_in
 
 T = TypeVar("T")
 
 REMEMBERED = 1 << 20
 """Answers of each kind."""
+
+ALWAYS = -1
+"""PRN-2: no distance counts, since too little is triggered; the withdrawal goes on."""
 
 Subscriptions: TypeAlias = tuple[Subscription, ...]
 
@@ -182,3 +193,174 @@ class JudgingPruning(Pruning, _Remembering):
             return 0
         some, many = self.parameters.cuts
         return ALWAYS if triggered < some else 0 if triggered >= many else 1
+
+
+# -- messages and snapshots --------------------------------------------------------------------------------------------
+
+SIGNALS = ("congest", "relieve")
+
+
+@frozen(cache_hash=True)
+class CanonicalPruning(CanonicalMessage):
+    """`CanonicalMessage` with what pruning adds. Every message of such a trace is compared as one."""
+
+    distance: int = 0
+    count: int = 0
+    cuts: Cuts | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "publish":
+            return f"{super().__str__()} with the header {self.distance}, {self.count}"
+        if self.cuts is None:
+            return super().__str__()
+        return f"{super().__str__()} with {', '.join(map(_shown, self.cuts)) or 'an empty list'}"
+
+
+def _shown(cut: Cut) -> str:
+    return f"{cut.advertisement}: {' '.join('no end' if d is None else str(d) for d in cut.distances)}"
+
+
+class PruningMeaning(MessageMeaning):
+    """`base` is what it means in the core: the same for all copies of a publication."""
+
+    __slots__ = ("base", "count", "cuts", "distance")
+
+    def __init__(self, base: MessageMeaning, message: TraceMessage) -> None:
+        for name in MessageMeaning.__slots__:
+            setattr(self, name, getattr(base, name))
+        self.base = base
+        self.distance, self.count = header_in(message)
+        self.cuts: Cuts | None = cuts_in_trace(message)
+        if base.kind in SIGNALS:
+            self.items = ()
+        if self.distance or self.count or self.cuts is not None:
+            self.digest = _digest(base.digest, self.distance, self.count, self.cuts)
+
+    @property
+    def content(self) -> int:
+        """Digest of the content without the header."""
+        return self.base.content
+
+    @property
+    def said(self) -> CanonicalMessage:
+        said = super().said
+        return CanonicalPruning(said.kind, said.about, said.event, self.distance, self.count, self.cuts)
+
+
+def _digest(base: int, *more: object) -> int:
+    hashed = blake2b(base.to_bytes(8, "big", signed=True), digest_size=8)
+    hashed.update(repr(more).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(hashed.digest(), "big", signed=True)
+
+
+def pruning_in_trace(message: TraceMessage) -> CanonicalPruning:
+    """Canonical form of a trace's message; `TraceError` if its filter or event cannot be read."""
+    said = canonical_in_trace(message)
+    return CanonicalPruning(said.kind, said.about, said.event, *header_in(message), cuts_in_trace(message))
+
+
+def pruning_in_model(message: Hashable) -> CanonicalMessage:
+    """Canonical form of one of the model's messages."""
+    said = canonical_in_model(message)
+    match message:
+        case Publish():
+            return CanonicalPruning(said.kind, said.about, said.event, met(message).distance, met(message).count)
+        case Unsubscribe():
+            return CanonicalPruning(said.kind, said.about, said.event, cuts=cuts_of(message))
+    return CanonicalPruning(said.kind, said.about, said.event)
+
+
+# -- snapshots --------------------------------------------------------------------------------------------------------
+
+
+def differ(tables: PruningTables, told: TraceTables, name_of: Callable[[Node], str]) -> tuple[str, str] | None:
+    """Where a snapshot and the model's tables differ: what the model has there, what the snapshot says."""
+    found = comparison.differ(tables, told, name_of)
+    if found is not None:
+        return found
+    known = TraceTables.of(tables, name_of)
+    ours_of, bare, others = dict(known.more), dict(known.without_filters().more), dict(told.without_filters().more)
+    for part, theirs in told.more:
+        ours = ours_of[part]
+        if ours == theirs:
+            continue
+        if bare[part] != others[part]:
+            return f"in {part}: {_difference(ours, theirs)}", f"in {part}: {_difference(theirs, ours)}"
+        if not _leaves_out_filters(PruningParts.of(told), part):
+            return f"in {part}: other filters", f"in {part}: the same ids"
+    return None
+
+
+def _leaves_out_filters(told: PruningParts, part: str) -> bool:
+    entries = [each for _, many in told.retained or () for each in many]
+    if part == "held":
+        entries = [each.entry for each in told.held or ()]
+    return any(entry.filter is None for entry in entries)
+
+
+def _difference(these: object, those: object) -> str:
+    """Elements that only the first tuple has, in short."""
+    if not isinstance(these, tuple) or not isinstance(those, tuple):
+        return str(these).lower()
+    only = [_named(each) for each in these if each not in those]
+    return ", ".join(only[:5]) + (", ..." if len(only) > 5 else "") or ("nothing more" if these != () else "nothing")
+
+
+def _named(each: object) -> str:
+    match each:
+        case (str(neighbour), tuple(entries)):
+            return f"{' '.join(entry.id for entry in entries)} for {neighbour}"
+        case (str(subscription), str(advertisement), tuple(rows)):
+            shown = " ".join(f"{r.publication}:{r.distance},{r.count}" for r in rows[-5:])
+            return f"{subscription} of {advertisement}: {shown}"
+    entry = getattr(each, "entry", None)
+    return f"the withdrawal of {entry.id}" if isinstance(entry, Entry) else str(each)
+
+
+def tables_of(told: TraceTables, neighbours: Mapping[str, Node], ranks: Mapping[str, int]) -> PruningTables | None:
+    """The tables that a snapshot tells; None where it does not tell all of them, or none that a broker can have."""
+    parts = PruningParts.of(told)
+    if told.sent is None or parts.retained is None or parts.rows is None or parts.held is None:
+        return None
+    if parts.congested is None:
+        return None
+    retained = dict(parts.retained)
+    if not set(retained) <= set(neighbours):
+        return None
+    beside = {name: {entry.id for entry in entries} for name, entries in retained.items()}
+    if any(not ids <= set(dict(told.sent).get(name, ())) for name, ids in beside.items()):
+        return None
+    sent = tuple((name, tuple(id for id in ids if id not in beside.get(name, ()))) for name, ids in told.sent)
+    core = comparison.tables_of(evolve(told, sent=tuple((n, ids) for n, ids in sent if ids)), neighbours, ranks)
+    if core is None:
+        return None
+    known = {s.id: s for s, _ in core.subs}
+    hops = {"": LOCAL, **neighbours}
+    kept = [(neighbours[name], _all(entries, known, ranks)) for name, entries in retained.items()]
+    held = [(hops.get(w.entry.hop), _subscription(w.entry, known, ranks), w.cuts) for w in parts.held]
+    rows = [(known.get(s), a, latest) for s, a, latest in parts.rows]
+    tables = PruningTables(core.advs, core.subs, core.sent, congested=parts.congested)
+    for neighbour, subscriptions in kept:
+        if subscriptions is None:
+            return None
+        tables = tables.with_sent(neighbour, (*tables.sent_to(neighbour), *subscriptions))
+        tables = tables.with_retained(neighbour, subscriptions)
+    if any(hop is None or s is None for hop, s, _ in held) or any(s is None for s, _, _ in rows):
+        return None
+    in_order = sorted(((s, a, latest) for s, a, latest in rows if s), key=lambda row: (by_id(row[0]), row[1]))
+    waiting = tuple((hop, withdraw(s, cuts)) for hop, s, cuts in held if hop is not None and s is not None)
+    return evolve(tables, rows=tuple(in_order), held=waiting)
+
+
+def _all(
+    entries: tuple[Entry, ...], known: Mapping[str, Subscription], ranks: Mapping[str, int]
+) -> tuple[Subscription, ...] | None:
+    found = [_subscription(entry, known, ranks) for entry in entries]
+    return None if any(s is None for s in found) else tuple(s for s in found if s is not None)
+
+
+def _subscription(entry: Entry, known: Mapping[str, Subscription], ranks: Mapping[str, int]) -> Subscription | None:
+    """The broker's subscription of this id or, if it knows none, the entry's own."""
+    if entry.id in known and entry.filter in (None, known[entry.id].filter):
+        return known[entry.id]
+    return None if entry.filter is None else Subscription(ranks.get(entry.id, 0), entry.id, entry.filter)

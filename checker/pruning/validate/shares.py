@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from attrs import define, field
 
-from routeproof.checker.pruning.validate.notebook import ALWAYS, At, Decided, Distances, OfSubscriptions, Toward
+from routeproof.checker.pruning.validate.model import ALWAYS
+from routeproof.checker.pruning.validate.replay import At, Decided, Distances, OfSubscriptions, Toward
 from routeproof.checker.pruning.validate.ways import Mask, Row, Rows, Standing, Stay
-from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.findings import Rejection
 from routeproof.model.overlay import Node
 
 WHOLE = 10_000

@@ -21,11 +21,11 @@ import msgspec
 from attrs import define, field, frozen
 from msgspec import Raw
 
-from routeproof.checker.pruning.validate.notebook import At, Made, Noted, OfPublications, OfSignals
+from routeproof.checker.pruning.validate.replay import At, Made, Noted, OfPublications, OfSignals
+from routeproof.checker.validate.clients import Operation, bucket_of
 from routeproof.checker.validate.clients.announced import EVERY
-from routeproof.checker.validate.clients.rows import Operation, bucket_of
 from routeproof.checker.validate.fast.universe import Register
-from routeproof.checker.validate.rejection import Rejection
+from routeproof.checker.validate.findings import Rejection
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import packed
 from routeproof.checker.validate.traffic import Traffic

@@ -16,13 +16,26 @@ import numpy as np
 from attrs import Factory, define
 from msgspec import UNSET
 
-from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, KINDS, RECEIVE, SEND, Column, stretches
-from routeproof.checker.validate.broker.part import Judge, Part
-from routeproof.checker.validate.broker.passing import NOBODY, Handed, local_slots, put_hops, unlike
-from routeproof.checker.validate.clients.rows import Deliveries, Place, Published
-from routeproof.checker.validate.fast.publications import NOTHING, Entry, Written
+from routeproof.checker.validate.broker.columns import (
+    CLIENT,
+    DELIVER,
+    KINDS,
+    NOBODY,
+    RECEIVE,
+    SEND,
+    Column,
+    Handed,
+    local_slots,
+    put_hops,
+    stretches,
+    unlike,
+)
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.broker.messages import NOTHING, Entry, Written
+from routeproof.checker.validate.broker.part import Part
+from routeproof.checker.validate.clients import Deliveries, Place, Published
 from routeproof.checker.validate.links import LATEST
-from routeproof.checker.validate.metrics.meter import Measured
+from routeproof.checker.validate.metrics import Measured
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces import BadLine, Event, TraceMessage
@@ -343,7 +356,7 @@ class _Many:
         for some in np.split(order, begins[1:]) if len(rows) else ():
             first = rows[some[0]]
             link = self._events[first].peer, bool(self._code[first] == SEND)
-            self._brokers[self.owner[first]].part.on_link_many(link, together[some].tobytes())
+            self._brokers[self.owner[first]].part.links.add_many(link, together[some].tobytes())
 
     def _clients(self, chosen: Column, before: Column, digests: Column) -> None:
         clients = self._judge.clients(self._brokers[0].part.run)

@@ -1,86 +1,32 @@
 """A part of a trace: one broker's events, all of them or from one snapshot to the next.
 
 Whatever engine reads a trace hands each event to its part. A part replays it, and sets aside the rows that can only be
-judged together with events of other brokers: messages on links, and operations and deliveries of clients. `Judge` is
-what the parts that are judged in one process share.
+judged together with events of other brokers: messages on links, and operations and deliveries of clients.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import UNSET
-from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.broker.canonical import digest
-from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Stretch
-from routeproof.checker.validate.broker.findings import Keeping, KeptRecord, PartResult
-from routeproof.checker.validate.broker.messages import Dictionary, MessageMeaning
+from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Steps, Stretch
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked
 from routeproof.checker.validate.broker.model import Step
-from routeproof.checker.validate.broker.passing import Steps
 from routeproof.checker.validate.broker.replay import BrokerReplay
-from routeproof.checker.validate.clients.foreseen import MOST, Announced, Expected
-from routeproof.checker.validate.clients.rows import ClientRows, Deliveries, OperationRows, Place, Published
+from routeproof.checker.validate.clients import Deliveries, OperationRows, Place, Published
 from routeproof.checker.validate.clock import Clock, ClockRecord
-from routeproof.checker.validate.fast import Knowledge, Replica
-from routeproof.checker.validate.fast.publications import Unpacked
-from routeproof.checker.validate.links import COLUMNS, LATEST
-from routeproof.checker.validate.report import BadLines
-from routeproof.checker.validate.setting import EVERYTHING, Setting
-from routeproof.model.filters import FilterError, dialect
-from routeproof.model.messages import Subscription
+from routeproof.checker.validate.fast import Knowledge
+from routeproof.checker.validate.findings import BadLines, Keeping, KeptRecord, PartResult
+from routeproof.checker.validate.links import LATEST, LinkRows
+from routeproof.checker.validate.setting import EVERYTHING
 from routeproof.model.overlay import LOCAL
-from routeproof.model.tables import Tables
 from routeproof.traces import BadLine, Event, TraceError, TraceMessage
-from routeproof.traces.messages import meanings_of
-
-HELD = 512
-"""Rows of a link that wait before they become a block."""
 
 RARE = frozenset({"snapshot", "note", "drop", "crash", "restart"})
-
-LinkKey = tuple[str, str, str]
-"""From whom, to whom, and which end saw it: `sent` or `taken`."""
-
-
-class Judge:
-    """Shared state of parts: the setting, the meanings of messages, and what matches and covers what."""
-
-    def __init__(self, setting: Setting) -> None:
-        self.setting, self.judging = setting, setting.judging
-        self.replica = Replica(setting.overlay, setting.policy)
-        self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
-        self.meanings = meanings_of(dialect(setting.dialect))
-        self._expected = Expected(self.replica.universe)
-        self._clients: dict[str, ClientRows] = {}
-
-    def clients(self, run: str) -> ClientRows:
-        """Where what clients of this run got, and what they published, waits to be set aside."""
-        return self._clients.setdefault(run, ClientRows())
-
-    def look_ahead(self, announced: Iterable[Announced]) -> None:
-        """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
-        after the other."""
-        self.dictionary.publications.come_round = True
-        if not self.setting.matches:
-            return
-        for id, text in islice(dict.fromkeys(announced), MOST):
-            with suppress(TraceError, FilterError):
-                wants = self.meanings.filter(JsonText(text))
-                self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
-
-    def start_at(self, snapshot: Event) -> Tables | None:
-        """Tables of a part that begins with this snapshot; None if no part can begin with it."""
-        try:
-            told = snapshot.tables
-        except TraceError:
-            return None
-        neighbours = self.setting.neighbours(snapshot.broker)
-        return None if told is None else self.judging.tables(told, neighbours, self.setting.ranks)
 
 
 class Part:
@@ -108,8 +54,7 @@ class Part:
         self._replay = BrokerReplay(setting, model, run, broker, start, self._accepted if watches else None)
         self._add_meaning = judging.meaning
         self._neighbours = judge.setting.neighbours(broker)
-        self._links: dict[tuple[str, bool], array[int]] = {}
-        self._full: list[tuple[str, bool]] = []
+        self.links = LinkRows(broker, self._neighbours)
         self._clients = judge.clients(run)
         self._kinds = judge.judging.client_kinds
         self._operations = OperationRows(broker)
@@ -147,9 +92,8 @@ class Part:
             if to != LOCAL:
                 peer = self._judge.setting.name_of(to)
                 said = model.canonical(message)
-                rows = self._links.setdefault((peer, True), array("q"))
-                when = 2 * min(LATEST, step.time) + (said.kind != "publish")
-                rows.extend((digest(said), step.seq, place, when, step.time))
+                is_control = said.kind != "publish"
+                self.links.add((peer, True), digest(said), is_control, step.seq, place, step.time, step.time)
 
     def look(self, event: Event) -> bool:
         """The next event. True when it is time to ask for `blocks`."""
@@ -174,7 +118,9 @@ class Part:
         self._seen.add(kind)
         if kind == "send":
             replay.send(seq, line, peer, meant)
-            return self._is_paired and self._on_link((peer, True), meant, seq, self._began_at, self._began, time)
+            return self._is_paired and self.links.add(
+                (peer, True), meant.digest, meant.is_control, seq, self._began_at, self._began, time
+            )
         if kind == "deliver":
             to = message.to or f"@{peer}"
             replay.deliver(seq, line, to, meant)
@@ -183,7 +129,9 @@ class Part:
         self._handled = "" if meant.is_control else meant.id
         if kind == "receive":
             replay.receive(seq, line, peer, meant)
-            full = self._pairs and self._on_link((peer, False), meant, seq, before, time, time)
+            full = self._pairs and self.links.add(
+                (peer, False), meant.digest, meant.is_control, seq, before, time, time
+            )
             return full or (self._emitter is not None and self._emitter.is_full)
         replay.client(seq, line, peer, meant)
         if meant.kind != "publish":
@@ -266,7 +214,7 @@ class Part:
     @property
     def has_much(self) -> bool:
         """Is it time to ask for `blocks`?"""
-        return bool(self._full) or self._clients.is_much
+        return self.links.is_full or self._clients.is_much
 
     def _set_aside(self, stretch: Stretch, steps: Steps, known: Unpacked) -> None:
         kind, seq, time = stretch.kind[:-1], stretch.seq[:-1], stretch.time[:-1]
@@ -281,7 +229,7 @@ class Part:
             for end, sent in ((SEND, True), (RECEIVE, False)):
                 for number in np.unique(stretch.peer.numbers[:-1][kind == end]).tolist():
                     chosen = rows[(kind == end) & (stretch.peer.numbers[:-1] == number)]
-                    self.on_link_many((peers[number], sent), chosen.tobytes())
+                    self.links.add_many((peers[number], sent), chosen.tobytes())
         (came,) = np.nonzero(kind == DELIVER)
         ids = [id for id, _, _ in steps.publications]
         here = np.zeros(len(came), np.int64)
@@ -364,7 +312,9 @@ class Part:
                 assert meant is not None, "the reader wants one"
                 self._replay.drop(seq, line, peer)
                 self._drops, self._dropped = self._drops + 1, seq if not self._drops else self._dropped
-                return self._pairs and self._on_link((peer, False), meant, seq, before, time, time)
+                return self._pairs and self.links.add(
+                    (peer, False), meant.digest, meant.is_control, seq, before, time, time
+                )
         return False
 
     def end_with(self, snapshot: Event) -> None:
@@ -403,14 +353,6 @@ class Part:
             kept=KeptRecord() if self._keeping is None else self._keeping.result(),
         )
 
-    def link_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
-        """Blocks of messages on links since the last call: the links with many, or all."""
-        for key in sorted(self._links) if all_of_them else self._full:
-            peer, sent = key
-            link = (self.broker, peer, "sent") if sent else (peer, self.broker, "taken")
-            yield link, self._links.pop(key).tobytes()
-        self._full = []
-
     def client_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
         """Blocks of the clients' rows since the last call, by bucket: if there are many, or all. Publications and
         deliveries are those of all parts of the run.
@@ -421,26 +363,3 @@ class Part:
     def emitted_blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
         """Blocks of a protocol's stages since the last call, each with its key: if there are many, or all."""
         return iter(()) if self._emitter is None else self._emitter.blocks(all_of_them=all_of_them)
-
-    def _on_link(
-        self, key: tuple[str, bool], meant: MessageMeaning, seq: int, place: int, time: int, told: int
-    ) -> bool:
-        """`place` and `time`: of what is sent, those of the event with which the step began."""
-        rows = self._links.get(key)
-        if rows is None:
-            if key[0] not in self._neighbours:
-                return False  # TRC-2
-            rows = self._links[key] = array("q")
-        when = min(LATEST, time)
-        rows.extend((meant.digest, seq, place, when * 2 + meant.is_control, told))
-        if len(rows) < COLUMNS * HELD:
-            return False
-        self._full.append(key)
-        return True
-
-    def on_link_many(self, key: tuple[str, bool], rows: bytes) -> None:
-        """To or from a neighbour: rows of a link."""
-        known = self._links.setdefault(key, array("q"))
-        known.frombytes(rows)
-        if len(known) >= COLUMNS * HELD:
-            self._full.append(key)

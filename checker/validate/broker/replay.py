@@ -8,32 +8,23 @@ next begins; then the answer is held against the model's. The first event that t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from attrs import evolve
 
-from routeproof.checker.validate.broker.canonical import ADDS, distinguished
-from routeproof.checker.validate.broker.columns import Stretch
-from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence, matches
-from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
-from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Sends, Step
-from routeproof.checker.validate.broker.passing import Steps, near_of, passes
-from routeproof.checker.validate.broker.recorder import Signs
-from routeproof.checker.validate.broker.safe import SafeModel
+from routeproof.checker.validate.broker.canonical import ADDS
+from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
+from routeproof.checker.validate.broker.comparison import Difference
+from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked, Unreadable
+from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Step
+from routeproof.checker.validate.broker.step import Delivery, Sent, Signs, StepComparison
 from routeproof.checker.validate.fast import Knowledge
-from routeproof.checker.validate.fast.publications import Unpacked
-from routeproof.checker.validate.rejection import ALWAYS, Rejection, few
+from routeproof.checker.validate.findings import ALWAYS, Rejection, few
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.filters import FilterError
-from routeproof.model.messages import Deliver, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces import Event, TraceTables
-
-Sent = tuple[Node, MessageMeaning, int, int]
-"""A message that a broker sent: to whom, the message, its seq and its line."""
-
 
 FEWEST = 1024
 """Number of subscriptions below which withdrawn ones are not looked for."""
@@ -67,7 +58,7 @@ class BrokerReplay:
         self.last_publication = ""
         """The publication of that step."""
         self.signs = Signs()
-        self.deviations, self.deviated, self._deviates = 0, "", 0
+        self.deviations, self.deviated = 0, ""
         """At the level `safe`: the number of steps that differ from the model without harm; and the first."""
         self._neighbours = setting.neighbours(broker)
         self._replays = setting.replays
@@ -79,8 +70,7 @@ class BrokerReplay:
         self._line = 0
         self.clock = -1 if start is None or start.time is None else start.time
         """The time of the event that comes next."""
-        self._client_of: dict[str, str] = {}
-        """Clients of the subscriptions that were made here, and of some that were withdrawn."""
+        self._comparison = StepComparison(setting, model, self._neighbours)
         self._look_at = FEWEST
         self._told: MessageMeaning | None = None
         """The message being handled, or None between steps. The following six fields belong to that step."""
@@ -90,9 +80,7 @@ class BrokerReplay:
         self._before = 0
         self._time = -1
         self._sends: list[Sent] = []
-        """With the event's seq and line."""
-        self._deliveries: list[tuple[MessageMeaning, str, int, int]] = []
-        """With the subscription that it is for or, behind an @, the client; and the event's seq and line."""
+        self._deliveries: list[Delivery] = []
 
     @property
     def table_size(self) -> int | None:
@@ -143,12 +131,14 @@ class BrokerReplay:
         self.rejection = self.signs.explained(self.rejection, "client", seq, meant)
         if is_next:
             if meant.kind in ADDS:
-                self._client_of.update((item.of or item.id, peer) for item in meant.items)
+                self._comparison.client_of.update((item.of or item.id, peer) for item in meant.items)
             self._handle(seq, LOCAL, peer, meant)
-            if len(self._client_of) >= self._look_at:
+            if len(self._comparison.client_of) >= self._look_at:
                 known = self.model.known_ids()
-                self._client_of = {id: peer for id, peer in self._client_of.items() if id in known}
-                self._look_at = max(FEWEST, 2 * len(self._client_of))
+                self._comparison.client_of = {
+                    id: peer for id, peer in self._comparison.client_of.items() if id in known
+                }
+                self._look_at = max(FEWEST, 2 * len(self._comparison.client_of))
 
     @property
     def knowledge(self) -> Knowledge:
@@ -269,8 +259,9 @@ class BrokerReplay:
         if told is None:
             return self.rejection is None
         route = self.model.route()
-        if route is None or not self._is_passed_on(told, *route):
-            found = list(self._differences(told, self.model.answer()))
+        if route is None or not self._comparison.is_passed_on(told, self._sends, self._deliveries, *route):
+            comparison, answer = self._comparison, self.model.answer()
+            found = list(comparison.differences(told, self._begun, self._sends, self._deliveries, answer))
             if found:
                 # What is there and wrong counts before what is missing, which may come yet.
                 first = min((each for each in found if each.line), key=lambda d: d.seq, default=found[0])
@@ -281,10 +272,10 @@ class BrokerReplay:
                     self.signs.stray(stray)
                     return False
                 self.unfinished = wrong
-        if self._deviates:
+        if self._comparison.deviates:
             self.deviations += 1
             self.deviated = self.deviated or f"seq {self._begun}, handling {told.said}"
-            self._deviates = 0
+            self._comparison.deviates = False
         if self._on_accepted is not None and self.unfinished is None:
             sender = "" if self._sender == LOCAL else self.setting.name_of(self._sender)
             sends = self._sends if self._sends_observed else None
@@ -296,124 +287,6 @@ class BrokerReplay:
             self._deliveries = []
         self.accepted = self._fed - (self._line > 0)  # all before the event that ends the step
         return True
-
-    def _differences(self, told: MessageMeaning, wanted: Sends) -> Iterator[Difference]:
-        """The first difference for each neighbour, and for the deliveries."""
-        if self._sends_observed:
-            answers: dict[Node, list[Hashable]] = {}
-            for to, message in wanted:
-                answers.setdefault(to, []).append(message)
-            sends: dict[Node, list[Sent]] = {}
-            for sent in self._sends:
-                sends.setdefault(sent[0], []).append(sent)
-            concerned = answers.keys() | sends.keys()  # mostly few, also where there are thousands of neighbours
-            for neighbour in [n for n in self._neighbours.values() if n in concerned] if concerned else ():
-                found = self._compare_sends(told, answers.get(neighbour, []), sends.get(neighbour, []), neighbour)
-                if found is not None:
-                    yield found
-        if self._deliveries_observed and (found := self._compare_deliveries(told, wanted)) is not None:
-            yield found
-
-    def _is_passed_on(self, told: MessageMeaning, hops: Collection[Node], local: Sequence[Subscription]) -> bool:
-        """Did a publication go where RTE-5 wants it, seen at a glance? If not, the long way says what is wrong."""
-        sends, deliveries = self._sends, self._deliveries
-        if self._sends_observed:
-            if len(sends) != len(hops):
-                return False
-            for to, meant, _, _ in sends:
-                if to not in hops or (meant is not told and not meant.is_same(told)):
-                    return False
-            if len(sends) > 1 and len({to for to, _, _, _ in sends}) < len(hops):
-                return False
-        if self._deliveries_observed:
-            if len(local) != len(deliveries):
-                return False
-            for meant, _, _, _ in deliveries:
-                if meant is not told and (meant.id != told.id or not (meant.written == b"" or meant.is_same(told))):
-                    return False
-            if len(local) == 1:
-                return local[0].id == deliveries[0][1]
-            return sorted(s.id for s in local) == sorted(to for _, to, _, _ in deliveries)
-        return True
-
-    def _compare_sends(
-        self, told: MessageMeaning, answer: Iterable[Hashable], sends: Iterable[Sent], neighbour: Node
-    ) -> Difference | None:
-        wanted = [self.model.canonical(message) for message in answer]
-        seen = [(meant.said, (seq, line)) for _, meant, seq, line in sends]
-        if self.setting.level == "safe" and [said for said, _ in seen] != wanted:
-            assert isinstance(self.model, SafeModel), "other protocols have no such level"
-            found = self.model.fault(neighbour, wanted, seen)
-            self._deviates += found is None
-        elif [said for said, _ in seen] == wanted:
-            is_passed_on = isinstance(self.model, CoreModel) and not told.is_control
-            return self._compare_advertisements(told, neighbour) if is_passed_on else None
-        else:
-            found = divergence(self.setting.level, wanted, seen)
-        if found is None:
-            return None
-        missing, extra = found.missing, found.extra
-        if missing is None and extra is not None:
-            missing = self.model.counterpart(extra, wanted)
-        elif extra is None and missing is not None:
-            extra = self.model.counterpart(missing, [said for said, _ in seen])
-        found = evolve(found, missing=missing, extra=extra)
-        if found.is_order:
-            return self._difference(found, "COV-8", neighbour)
-        reason = self.model.reason(missing, extra, neighbour)
-        return evolve(self._difference(found, self.model.blame(missing, extra), neighbour), reason=reason)
-
-    def _compare_advertisements(self, told: MessageMeaning, neighbour: Node) -> Difference | None:
-        """A publication is passed on under the advertisement under which it came."""
-        for to, meant, seq, line in self._sends:
-            if to == neighbour and not meant.is_same(told):
-                wanted, seen = distinguished(told.said.words, meant.said.words)
-                there = self.setting.name_of(neighbour)
-                return Difference(seq, line, "RTE-5", f"{wanted} to {there}", f"{seen} to {there}")
-        return None
-
-    def _difference(self, found: Divergence, rule: str, neighbour: Node) -> Difference:
-        there = self.setting.name_of(neighbour)
-        at, line = found.at or (self._begun, 0)
-        if found.early:
-            return Difference(at, line, rule, f"additions to {there} before withdrawals", f"{found.extra} to {there}")
-        if found.only_order:
-            words = "before the others: only the order of these messages differs, which the level equivalent allows"
-            return Difference(at, line, rule, f"{found.missing} to {there} {words}", f"{found.extra} to {there} first")
-        wanted, seen = f"no further message to {there}", "no message"
-        if found.missing is not None and found.extra is not None:
-            wanted, seen = (f"{words} to {there}" for words in distinguished(found.missing.words, found.extra.words))
-        elif found.missing is not None:
-            wanted = f"{found.missing} to {there}"
-        else:
-            seen = f"{found.extra} to {there}"
-        return Difference(at, line, rule, wanted, seen)
-
-    def _compare_deliveries(self, told: MessageMeaning, answer: Sends) -> Difference | None:
-        pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]
-        by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self._client_of.get(s, '')}") for p, s in pairs})
-        told_client = bool(self._deliveries) and all(to.startswith("@") for _, to, _, _ in self._deliveries)
-        left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()
-        for meant, to, at, line in self._deliveries:
-            p = meant.id
-            if not left[p, to]:
-                again = " again" if (p, to) in met else ""
-                seen = f"{p} delivered to {to.lstrip('@')}{again}"
-                return Difference(at, line, "RTE-5", "no such delivery", seen, self.model.unwanted(meant, to))
-            original = told if meant.written == b"" else self.model.original(told, p)
-            if meant.written != b"" and not meant.is_same(original):
-                wanted, seen = distinguished(original.said.words, meant.said.words)
-                there = f"delivered to {to.lstrip('@')}"
-                return Difference(at, line, "RTE-5", f"{wanted} {there}, as it was received", f"{seen} {there}")
-            left[p, to] -= 1
-            met.add((p, to))
-        for (p, to), count in left.items():
-            if count > 0:
-                subscriptions = (m.subscription for _, m in answer if isinstance(m, Deliver) and m.publication.id == p)
-                s = next((s for s in subscriptions if to in (s.id, f"@{self._client_of.get(s.id, '')}")), None)
-                reason = "" if s is None or told.kind != "publish" else matches(told.said, s)
-                return Difference(self._begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing", reason)
-        return None
 
     def _reject_peer(self, seq: int, peer: str) -> None:
         near = few(tuple(self._neighbours))

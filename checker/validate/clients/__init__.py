@@ -1,1 +1,303 @@
-"""Rows about clients, and what they are owed."""
+"""Clients: what they do, in rows that can be set aside, and what they are owed.
+
+This module has the rows: operations, publications and deliveries. Publications and their deliveries stand at different
+brokers. Both go into the bucket of the publication's id, so that one bucket after the other, or many at once, can be
+judged. All brokers' rows wait together to be put there. `judge` goes through a run era by era, `announced` knows what
+stood when, and `obligations` compares what was owed with what came.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import msgspec
+import numpy as np
+from attrs import Factory, define, evolve, frozen
+
+from routeproof.checker.validate.broker.messages import MessageMeaning
+from routeproof.checker.validate.clock import Doubts
+from routeproof.checker.validate.links import LATEST
+from routeproof.checker.validate.store import packed
+
+BUCKETS = 64
+HELD = 1 << 13
+"""Rows that wait before they are put into blocks: some 50 bytes each."""
+
+OPERATIONS_HELD = 128
+"""Operations that wait before they are set aside: a block of each broker's is looked at side by side."""
+
+OPERATIONS = -1
+"""The bucket of what is not about a publication."""
+
+
+class Place(NamedTuple):
+    """An event of a client's: the broker, its seq, how many events the broker had before it, and its time or -1."""
+
+    broker: str
+    seq: int
+    before: int
+    time: int
+
+
+@frozen
+class Operation:
+    """A client advertised, subscribed or withdrew. `filter`: as it was written. `moment`: when it counts as done by the
+    clock that brokers share, not before what clients did at its broker before it; -1 without such a clock."""
+
+    kind: str
+    id: str
+    filter: bytes
+    client: str
+    at: Place
+    moment: int = -1
+
+    @property
+    def withdraws(self) -> bool:
+        return self.kind in ("unsubscribe", "unadvertise")
+
+
+def row_of(operation: Operation) -> tuple[Any, ...]:
+    return operation.kind, operation.id, operation.filter, operation.client, *operation.at, operation.moment
+
+
+def operation_of(row: list[Any]) -> Operation:
+    kind, id, wants, client, *at, moment = row
+    return Operation(kind, id, wants, client, Place(*at), moment)
+
+
+@frozen
+class Published:
+    """`event`: attributes as they were written, or a number. `digest` is that of the message on links. `spoke`: when
+    the client did, or -1. It was made at the time of its place, or later, where that is not
+    believed: before `until`."""
+
+    id: str
+    of: str
+    event: bytes | int
+    digest: int
+    spoke: int
+    at: Place
+    until: int = -1
+
+    def __attrs_post_init__(self) -> None:
+        if self.until < 0:
+            object.__setattr__(self, "until", self.at.time)
+
+
+class Delivered(NamedTuple):
+    """`to`: the subscription or, behind an @, the client. `peer`: the client."""
+
+    to: str
+    broker: str
+    seq: int
+    before: int
+    time: int
+    peer: str = ""
+    content: int = 0
+    """A digest of what was delivered; 0 where the delivery does not say."""
+
+    @property
+    def at(self) -> Place:
+        return Place(self.broker, self.seq, self.before, self.time)
+
+
+COLUMNS = 8
+PUBLICATION, TO, BROKER, PEER, SEQ, BEFORE, TIME, CONTENT = range(COLUMNS)
+"""The columns of deliveries. The first four are places in `ids`, `tos`, `brokers` and `peers`."""
+
+
+@frozen
+class Deliveries:
+    """There are many, so that they are columns: `columns` is an array of int64 with a row for each of these."""
+
+    ids: list[str]
+    tos: list[str]
+    brokers: list[str]
+    peers: list[str]
+    columns: Any
+
+    def __iter__(self) -> Iterator[tuple[str, Delivered]]:
+        """Each with its publication's id."""
+        for publication, to, broker, peer, seq, before, time, content in self.columns.T.tolist():
+            whom = self.tos[to], self.brokers[broker]
+            yield self.ids[publication], Delivered(*whom, seq, before, time, self.peers[peer], content)
+
+
+class Block(NamedTuple):
+    """Rows that were set aside together."""
+
+    operations: list[Operation]
+    published: list[Published]
+    delivered: Deliveries
+
+
+class OperationRows:
+    """Operations of one broker's clients. Each waits as a tuple that ends with its place."""
+
+    def __init__(self, broker: str) -> None:
+        self._broker = broker
+        self._rows: list[tuple[object, ...]] = []
+
+    def did(self, meant: MessageMeaning, client: str, seq: int, before: int, time: int) -> bool:
+        """True when it is time to ask for `blocks`."""
+        for item in meant.items:
+            written = meant.written if isinstance(meant.written, bytes) else b""
+            place = self._broker, seq, before, time
+            self._rows.append((meant.kind, item.of or item.id, written, client, *place))
+        return len(self._rows) >= OPERATIONS_HELD
+
+    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Blocks of the waiting rows: if there are many, or all."""
+        if self._rows and (all_of_them or len(self._rows) >= OPERATIONS_HELD):
+            yield OPERATIONS, packed((self._rows, [], None))
+            self._rows = []
+
+
+@define
+class _Waiting:
+    """`delivered`: columns, row by row; the first four are places in the four dictionaries."""
+
+    published: list[tuple[Any, ...]] = Factory(list)
+    ids: dict[str, int] = Factory(dict)
+    tos: dict[str, int] = Factory(dict)
+    brokers: dict[str, int] = Factory(dict)
+    peers: dict[str, int] = Factory(dict)
+    delivered: array[int] = Factory(lambda: array("q"))
+
+
+class ClientRows:
+    """Publications and deliveries of one run, at any of its brokers."""
+
+    def __init__(self) -> None:
+        self._waiting = _Waiting()
+        self._size = 0
+
+    @property
+    def is_much(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return self._size >= HELD
+
+    def delivered(self, meant: MessageMeaning, to: str, place: Place, peer: str) -> bool:
+        """True when it is time to ask for `blocks`."""
+        waiting = self._waiting
+        ids, tos, brokers, peers = waiting.ids, waiting.tos, waiting.brokers, waiting.peers
+        publication = ids.setdefault(meant.id, len(ids))
+        whom, by = tos.setdefault(to, len(tos)), peers.setdefault(peer, len(peers))
+        broker, *at = place
+        at_broker = brokers.setdefault(broker, len(brokers))
+        waiting.delivered.extend((publication, whom, at_broker, by, *at, meant.content))
+        self._size += 1
+        return self._size >= HELD
+
+    def came(self, many: Deliveries) -> None:
+        """Many at once."""
+        waiting, columns = self._waiting, many.columns.copy()
+        for row, names, known in (
+            (PUBLICATION, many.ids, waiting.ids),
+            (TO, many.tos, waiting.tos),
+            (BROKER, many.brokers, waiting.brokers),
+            (PEER, many.peers, waiting.peers),
+        ):
+            used, which = np.unique(columns[row], return_inverse=True)
+            columns[row] = np.array([known.setdefault(names[n], len(known)) for n in used.tolist()], np.int64)[which]
+        waiting.delivered.frombytes(columns.T.tobytes())
+        self._size += columns.shape[1]
+
+    def published(self, row: Published) -> bool:
+        """True when it is time to ask for `blocks`."""
+        self._waiting.published.append((row.id, row.of, row.event, row.digest, row.spoke, *row.at))
+        self._size += 1
+        return self._size >= HELD
+
+    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Blocks of the waiting rows, by bucket: if there are many, or all."""
+        if not (self._size and (all_of_them or self.is_much)):
+            return
+        waiting, self._waiting, self._size = self._waiting, _Waiting(), 0
+        buckets: dict[int, list[tuple[Any, ...]]] = {}
+        for row in waiting.published:
+            buckets.setdefault(bucket_of(row[0]), []).append(row)
+        names = list(waiting.ids), list(waiting.tos), list(waiting.brokers), list(waiting.peers)
+        delivered = Deliveries(*names, np.frombuffer(waiting.delivered, np.int64).reshape(-1, COLUMNS).T)
+        for bucket, some in _apart(delivered, [bucket_of(id) for id in delivered.ids], BUCKETS):
+            yield bucket, packed(([], buckets.pop(bucket, []), some))
+        for bucket, those in buckets.items():
+            yield bucket, packed(([], those, None))
+
+
+def bucket_of(id: str) -> int:
+    return crc32(id.encode("utf-8", "surrogatepass")) % BUCKETS
+
+
+def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Each place's, of so many places, with the names that are in it, and no others. `places`: of each publication."""
+    buckets = np.array(places, np.int64)[many.columns[PUBLICATION]]
+    order = np.argsort(buckets, kind="stable")
+    buckets, columns = buckets[order], many.columns[:, order]
+    names = []
+    for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers), (PEER, many.peers)):
+        different, which = np.unique(buckets * len(known) + columns[row], return_inverse=True)
+        firsts = np.searchsorted(different, np.arange(count + 1) * len(known))
+        columns[row] = which - firsts[buckets]
+        names.append(([known[n] for n in (different % len(known)).tolist()], firsts.tolist()))
+    ends = np.searchsorted(buckets, np.arange(count + 1)).tolist()
+    for bucket, (begin, end) in enumerate(pairwise(ends)):
+        if begin < end:
+            there = (known[firsts[bucket] : firsts[bucket + 1]] for known, firsts in names)
+            yield bucket, (*there, columns[:, begin:end].tobytes())
+
+
+def divided(block: Block, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
+    """Publications with their deliveries, each to its place, of so many; those without one to the first."""
+    published: dict[int, list[tuple[Any, ...]]] = {}
+    for p in block.published:
+        row = p.id, p.of, p.event, p.digest, p.spoke, *p.at
+        published.setdefault(place_of.get(p.id, 0), []).append(row)
+    for place, some in _apart(block.delivered, [place_of.get(id, 0) for id in block.delivered.ids], count):
+        yield place, packed(([], published.pop(place, []), some))
+    for place, those in published.items():
+        yield place, packed(([], those, None))
+
+
+def believed(operation: Operation, doubts: Mapping[str, Doubts]) -> Operation:
+    """Returns the operation at a time that can be relied on: announced by then, or not withdrawn before."""
+    mine = doubts.get(operation.at.broker)
+    if mine is None:
+        return operation
+    low, high = mine.bounds(operation.at.before, operation.at.time)
+    time = max(0, low) if operation.withdraws else high
+    return evolve(operation, at=operation.at._replace(time=time))
+
+
+def believed_block(block: Block, doubts: Mapping[str, Doubts]) -> Block:
+    """Returns the block with publications that were made between two times, where that is all that can be relied on."""
+    if not any(each.at.broker in doubts for each in block.published):
+        return block
+    return block._replace(published=[_between(each, doubts) for each in block.published])
+
+
+def _between(publication: Published, doubts: Mapping[str, Doubts]) -> Published:
+    at, mine = publication.at, doubts.get(publication.at.broker)
+    if mine is None:
+        return publication
+    low, high = mine.bounds(at.before, at.time)
+    return evolve(publication, at=at._replace(time=low), until=LATEST if high < 0 else high)
+
+
+def operations_of(blocks: Iterable[bytes]) -> Iterator[Operation]:
+    for data in blocks:
+        yield from block_of(data).operations
+
+
+def block_of(data: bytes) -> Block:
+    operations, published, delivered = msgspec.msgpack.decode(data)
+    ids, tos, brokers, peers, columns = delivered or ([], [], [], [], b"")
+    return Block(
+        [Operation(kind, id, wants, by, Place(*at)) for kind, id, wants, by, *at in operations],
+        [Published(id, of, event, digest, spoke, Place(*at)) for id, of, event, digest, spoke, *at in published],
+        Deliveries(ids, tos, brokers, peers, np.frombuffer(columns, np.int64).reshape(COLUMNS, -1)),
+    )

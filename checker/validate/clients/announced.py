@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define, field
 from msgspec import Raw
 
-from routeproof.checker.validate.clients.rows import Delivered, Operation, Published
+from routeproof.checker.validate.clients import Delivered, Operation, Published
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.report import Why

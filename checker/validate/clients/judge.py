@@ -24,8 +24,7 @@ from operator import itemgetter
 import msgspec
 from attrs import define, evolve, field
 
-from routeproof.checker.validate.clients.obligations import Obligations, Unwanted, by_first
-from routeproof.checker.validate.clients.rows import (
+from routeproof.checker.validate.clients import (
     Block,
     Operation,
     believed,
@@ -36,8 +35,9 @@ from routeproof.checker.validate.clients.rows import (
     operations_of,
     row_of,
 )
+from routeproof.checker.validate.clients.obligations import Obligations, Unwanted, by_first
 from routeproof.checker.validate.clock import Doubts
-from routeproof.checker.validate.rejection import Rejection, foremost
+from routeproof.checker.validate.findings import Rejection, foremost
 from routeproof.checker.validate.report import Extent, Open, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Key, Store, packed

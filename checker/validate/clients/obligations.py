@@ -20,8 +20,7 @@ from attrs import evolve, frozen
 from msgspec import Raw
 
 from routeproof.checker.validate.broker.canonical import are_same, differ_many
-from routeproof.checker.validate.clients.announced import NOBODY, NOT_THERE, OWED, Announced
-from routeproof.checker.validate.clients.rows import (
+from routeproof.checker.validate.clients import (
     BROKER,
     CONTENT,
     PEER,
@@ -35,8 +34,9 @@ from routeproof.checker.validate.clients.rows import (
     Place,
     Published,
 )
+from routeproof.checker.validate.clients.announced import NOBODY, NOT_THERE, OWED, Announced
 from routeproof.checker.validate.fast.bits import mask_of
-from routeproof.checker.validate.rejection import ALWAYS, LAST_SHOWN, WHOLE, Rejection
+from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, WHOLE, Rejection
 from routeproof.checker.validate.report import Extent, First, Lost, Open, Why
 from routeproof.checker.validate.store import Natural, natural
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from routeproof.checker.system.files import note_unwritten
-from routeproof.checker.validate.broker.findings import PartResult
+from routeproof.checker.validate.clients import block_of
 from routeproof.checker.validate.clients.judge import CLIENTS
-from routeproof.checker.validate.clients.rows import block_of
-from routeproof.checker.validate.metrics.meter import KINDS, UNKNOWN, Measured, plain
+from routeproof.checker.validate.findings import PartResult
+from routeproof.checker.validate.metrics import KINDS, UNKNOWN, Measured, plain
 from routeproof.checker.validate.metrics.series import (
     Numbers,
     Series,

@@ -17,9 +17,9 @@ import numpy as np
 from attrs import define, field, frozen
 from msgspec import Struct, msgpack
 
-from routeproof.checker.validate.broker.findings import PartResult
-from routeproof.checker.validate.clients.rows import Block
-from routeproof.checker.validate.metrics.meter import (
+from routeproof.checker.validate.clients import Block
+from routeproof.checker.validate.findings import PartResult
+from routeproof.checker.validate.metrics import (
     COUNTS,
     MOST_ROWS,
     UNKNOWN,

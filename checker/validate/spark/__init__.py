@@ -3,4 +3,172 @@
 `groups` plans which part of a trace is judged where, `parts` reads and replays parts in the workers, and `joins` brings
 together what parts set aside: both ends of a link, a publication and its deliveries. `job` is the whole of it. The
 verdict and every rejection are those of the local engine, however the work is divided.
+
+This module has the rows between the stages of the job, and Arrow batches of them. They are few and large: a block of
+lines, a block of a link's rows. Names are bytes, since JSON can write names that a column of text cannot hold. Before
+its parts are judged, workers together look for what clients will subscribe to and for the entries of publications
+(`find_out`): brokers stand one after the other in a part's task, and each meets all publications.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+from attrs import frozen
+
+from routeproof.checker.validate.broker.judge import Announced, Judge
+from routeproof.checker.validate.broker.messages import SharedEntries, Written
+from routeproof.checker.validate.setting import Setting
+from routeproof.checker.validate.store import packed
+from routeproof.traces import TraceError
+
+Batch: TypeAlias = Any
+"""A `pyarrow.RecordBatch`."""
+
+Table: TypeAlias = Any
+"""A `pyarrow.Table`."""
+
+AT_ONCE = 1 << 20
+"""Bytes in a batch, about. Some rows hold hundreds of kilobytes, others hardly any."""
+
+BARE = 100
+"""Bytes of a row without its data."""
+
+CODEC = "lz4_raw"
+"""The cheapest there is; zstd shrinks lines further, and takes longer than what that saves."""
+
+BLOCKS = (
+    "run binary, broker binary, place long, kind int, events long, "
+    "starts boolean, bare boolean, lines binary, data binary"
+)
+"""Lines of one broker, from one place of the file. `lines` are their numbers; `starts`: a part may begin with the first
+of them; `bare`: they have a delivery that does not say for which subscription it is. `BAD`: how many lines there were,
+and which of these are bad. `AHEAD`: no lines, but the subscriptions that clients make in them; `PUBLISHED`: what they
+publish, in so many `events`."""
+LINES, BAD, AHEAD, PUBLISHED = range(4)
+
+RESULTS = "kind int, run binary, near binary, far binary, end string, part long, first long, data binary"
+"""Schema of a part's results. `near` is the broker of `FOUND` and of `CLIENT`."""
+FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
+PASSED, EMITTED, SUMMARY = range(8, 11)
+"""Rows of stages under the `end` of their key: blocks that a stage passed on or a part emitted, and summaries."""
+SURE_CONTROL, SURE_PUBLICATIONS, WRONG, EXTENT = range(12, 16)
+"""`SURE_...`: spans whose times are believed, where others are not; `WRONG`: a link over
+which came what was not sent; `EXTENT`: how much was judged."""
+
+
+def table_of(names: str, rows: Sequence[tuple[Any, ...]]) -> Table:
+    """A few rows, as Spark takes them without asking Python again."""
+    import pyarrow as pa
+
+    schema = _schema(pa, names)
+    return pa.Table.from_batches([_batch(pa, rows, schema)] if rows else [], schema)
+
+
+def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
+    """Rows as batches of this schema, the last column of which holds the most."""
+    import pyarrow as pa
+
+    schema = _schema(pa, names)
+    waiting: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += BARE + len(row[-1] or b"")
+        if size >= AT_ONCE:
+            yield _batch(pa, waiting, schema)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(pa, waiting, schema)
+
+
+def _schema(pa: Any, names: str) -> Any:
+    types = {
+        "binary": pa.binary(),
+        "long": pa.int64(),
+        "int": pa.int32(),
+        "boolean": pa.bool_(),
+        "string": pa.string(),
+    }
+    return pa.schema([(name, types[kind]) for name, kind in (column.split() for column in names.split(", "))])
+
+
+def _batch(pa: Any, rows: Sequence[tuple[Any, ...]], schema: Any) -> Batch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), schema.types, strict=True)],
+        schema=schema,
+    )
+
+
+def rows_of(found: Iterable[Batch]) -> Iterator[dict[str, Any]]:
+    """Every row of some batches."""
+    for batch in found:
+        names = batch.schema.names
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+
+def squeezed(data: bytes) -> bytes:
+    """Lines, for their way through Spark, which costs by the byte: they shrink to a tenth or so."""
+    import pyarrow as pa
+
+    return len(data).to_bytes(8, "little") + bytes(pa.Codec(CODEC).compress(data, asbytes=True))
+
+
+def unsqueezed(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    size = int.from_bytes(data[:8], "little")
+    return bytes(pa.Codec(CODEC).decompress(memoryview(data)[8:], size, asbytes=True))
+
+
+# -- the trace ---------------------------------------------------------------------------------------------------------
+
+
+def opened(path: Path) -> BufferedReader:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        why = error.strerror or error
+        raise TraceError(f"{path}: a worker cannot read it: {why}; workers read a trace by the same name") from None
+
+
+# -- known in advance --------------------------------------------------------------------------------------------------
+
+TOLD = "data binary"
+
+AT_A_TIME = 512
+"""Publications in a row: so few that tasks get about as many."""
+
+
+@frozen
+class Foreseen:
+    announced: Sequence[Announced] = ()
+    told: Sequence[bytes] = ()
+
+
+def judge_that_knows(setting: Setting, foreseen: Foreseen) -> Judge:
+    judge = Judge(setting)
+    judge.look_ahead(foreseen.announced)
+    for data in foreseen.told:
+        judge.dictionary.publications.believe(msgspec.msgpack.decode(data, type=SharedEntries))
+    return judge
+
+
+def in_rows(publications: Sequence[Written]) -> Iterator[tuple[int, bytes]]:
+    """How many, and they."""
+    for begin in range(0, len(publications), AT_A_TIME):
+        some = publications[begin : begin + AT_A_TIME]
+        yield len(some), packed(some)
+
+
+def find_out(setting: Setting, announced: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: rows of publications in, as `data`, `TOLD` out. `announced`: broadcast."""
+    judge = judge_that_knows(setting, Foreseen(announced.value))
+    for row in rows_of(found):
+        judge.dictionary.entries(msgspec.msgpack.decode(row["data"], type=list[Written]), judge.meanings)
+    yield from batches(TOLD, [(msgspec.msgpack.encode(judge.dictionary.publications.told()),)])

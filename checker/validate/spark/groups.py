@@ -22,11 +22,10 @@ from attrs import frozen
 from msgspec import Struct
 from msgspec.structs import replace
 
-from routeproof.checker.validate.broker.part import Judge
-from routeproof.checker.validate.clients.foreseen import MOST, publications, subscriptions
-from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.judge import MOST, Judge, publications, subscriptions
+from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import AHEAD, LINES, PUBLISHED, Batch, batches, in_rows, opened, rows_of
+from routeproof.checker.validate.spark import AHEAD, LINES, PUBLISHED, Batch, batches, in_rows, opened, rows_of
 from routeproof.checker.validate.store import packed
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_file import FAULTS, ParquetFile, viewed

@@ -11,15 +11,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 from msgspec import msgpack
 
-from routeproof.checker.validate.broker.findings import (
-    PartResult,
-    decode_bad,
-    decode_extent,
-    decode_found,
-    decode_rejection,
-)
-from routeproof.checker.validate.clients.foreseen import MOST, Announced
-from routeproof.checker.validate.clients.rows import OPERATIONS
+from routeproof.checker.validate import spark as stage_rows
+from routeproof.checker.validate.broker.judge import MOST, Announced
+from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.conclusion import (
     FoundEvent,
@@ -31,14 +26,19 @@ from routeproof.checker.validate.conclusion import (
     report,
     why_nothing_is_owed,
 )
-from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.findings import (
+    BadLines,
+    PartResult,
+    Rejection,
+    decode_bad,
+    decode_found,
+    decode_rejection,
+)
 from routeproof.checker.validate.judging import hindrances
-from routeproof.checker.validate.metrics.meter import Measured
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.report import BadLines, Extent, Report
+from routeproof.checker.validate.metrics import Measured
+from routeproof.checker.validate.report import Extent, Report, decode_extent
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, joins, lines, parts
-from routeproof.checker.validate.spark.columns import TOLD, Foreseen, find_out
+from routeproof.checker.validate.spark import TOLD, Foreseen, find_out, groups, joins, lines, parts
 from routeproof.checker.validate.spark.joins import run_stages
 from routeproof.checker.validate.store import key_of
 from routeproof.checker.validate.traffic import Ends, ends_of, last_time, width_and_latest
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 def judge(spark: SparkSession, path: Path, setting: Setting, *, ranges: int = lines.RANGE) -> Report:
     """`ranges`: bytes of a plain file that are one task's, at most. The workers read `path` too."""
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", columns.AT_ONCE)
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", stage_rows.AT_ONCE)
     return _Job(spark, path.absolute(), setting).run(ranges)
 
 
@@ -90,11 +90,11 @@ class _Job:
         known: dict[int, Any] = {}
         announced = _Announced()
         published: list[tuple[int, int]] = []
-        small = f"case when kind = {columns.PUBLISHED} then null else data end data"
+        small = f"case when kind = {stage_rows.PUBLISHED} then null else data end data"
         for number, kind, events, data in summaries.selectExpr("number", "kind", "events", small).collect():
-            if kind == columns.AHEAD:
+            if kind == stage_rows.AHEAD:
                 announced.add(data)
-            elif kind == columns.PUBLISHED:
+            elif kind == stage_rows.PUBLISHED:
                 published.append((number, events))
             else:
                 known[number] = data
@@ -105,34 +105,34 @@ class _Job:
         tasks = groups.spread(sizes, min(self._tasks, len(units)))
         rows = [(task, parts.encode_unit(unit)) for task, unit in zip(tasks, units, strict=True)]
         return self._frame(rows, parts.UNITS, by="task").mapInArrow(
-            partial(parts.judge_groups, str(self._path), self._setting, foreseen), columns.RESULTS
+            partial(parts.judge_groups, str(self._path), self._setting, foreseen), stage_rows.RESULTS
         )
 
     def _of_lines(self, size: int) -> DataFrame:
         rows = [(r.number, r.begin, r.end) for r in lines.ranges(self._path, size, self._tasks)]
         read = self._frame(rows, "number int, begin long, end long").mapInArrow(
-            partial(lines.read_ranges, str(self._path), self._setting), columns.BLOCKS
+            partial(lines.read_ranges, str(self._path), self._setting), stage_rows.BLOCKS
         )
         blocks = self._blocks = self._keep(read)
         found, foreseen = self._looked_at(blocks)
         assigned = groups.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
         where = self._spark.createDataFrame(
-            columns.table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned])
+            stage_rows.table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned])
         )
         return (
             blocks.select("place", "run", "broker", "lines", "data")
             .join(where.hint("broadcast"), "place")
             .repartitionById(self._tasks, "task")
             .sortWithinPartitions("part", "place")
-            .mapInArrow(partial(parts.judge_blocks, self._setting, foreseen), columns.RESULTS)
+            .mapInArrow(partial(parts.judge_blocks, self._setting, foreseen), stage_rows.RESULTS)
         )
 
     def _looked_at(self, blocks: DataFrame) -> tuple[list[groups.Block], Any]:
         """Returns the place of each broker's lines and, broadcast, the foreseen matches. Unreadable lines are
         separated; the number of lines of each range gives lines their numbers.
         """
-        small = f"case when kind in ({columns.LINES}, {columns.PUBLISHED}) then null else data end data"
+        small = f"case when kind in ({stage_rows.LINES}, {stage_rows.PUBLISHED}) then null else data end data"
         told = blocks.selectExpr("kind", "run", "broker", "place", "events", "starts", "bare", small)
         found: list[groups.Block] = []
         announced = _Announced()
@@ -140,11 +140,11 @@ class _Job:
         counts: dict[int, int] = {}
         bad = BadLines()
         for kind, run, broker, place, events, starts, bare, data in told.collect():
-            if kind == columns.LINES:
+            if kind == stage_rows.LINES:
                 found.append(groups.Block(bytes(run), bytes(broker), place, events, starts, bare))
-            elif kind == columns.AHEAD:
+            elif kind == stage_rows.AHEAD:
                 announced.add(data)
-            elif kind == columns.PUBLISHED:
+            elif kind == stage_rows.PUBLISHED:
                 published.append((place, events))
             else:
                 counts[place >> 32] = events
@@ -160,7 +160,7 @@ class _Job:
         if enough:
             told = self._spark.sparkContext.broadcast(known.announced)
             found = (
-                said.where(f"kind = {columns.PUBLISHED} and place <= {max(enough)}")
+                said.where(f"kind = {stage_rows.PUBLISHED} and place <= {max(enough)}")
                 .select("data")
                 .repartition(self._tasks)
                 .mapInArrow(partial(find_out, self._setting, told), TOLD)
@@ -177,15 +177,15 @@ class _Job:
     # -- joining -------------------------------------------------------------------------------------------------------
 
     def _conclude(self, results: DataFrame) -> Report:
-        wanted = f"kind in ({columns.FOUND}, {columns.UNREADABLE}) or end = '{OPERATIONS}'"
+        wanted = f"kind in ({stage_rows.FOUND}, {stage_rows.UNREADABLE}) or end = '{OPERATIONS}'"
         found: dict[tuple[str, str], dict[int, PartResult]] = {}
         told = results.where(wanted).select("kind", "run", "near", "part", "first", "data")
         for kind, run, near, part, first, data in told.collect():
-            if kind == columns.UNREADABLE:
+            if kind == stage_rows.UNREADABLE:
                 self._bad.merge(decode_bad(bytes(data)))
-            elif kind == columns.CLIENT:
+            elif kind == stage_rows.CLIENT:
                 mine = self._operations.setdefault(bytes(run), {}).setdefault(bytes(near), [])
-                mine.append((part, first, columns.squeezed(bytes(data))))
+                mine.append((part, first, stage_rows.squeezed(bytes(data))))
             else:
                 each = self._placed(decode_found(bytes(data)))
                 found.setdefault((each.run, each.broker), {})[part] = each
@@ -217,7 +217,7 @@ class _Job:
             asked = self._frame([(n,) for n in range(groups.count(self._path))], "number int")
             found = asked.mapInArrow(partial(parts.in_groups, str(self._path), self._setting, told), parts.MET)
         else:
-            blocks = self._blocks.where(f"kind = {columns.LINES}").select("run", "broker", "lines", "data")
+            blocks = self._blocks.where(f"kind = {stage_rows.LINES}").select("run", "broker", "lines", "data")
             found = blocks.mapInArrow(partial(parts.in_blocks, self._setting, told), parts.MET)
         for row in found.collect():
             each = parts.decode_met(bytes(row["data"]))
@@ -254,11 +254,11 @@ class _Job:
         are_wrong: set[bytes] = set()
         of_links = {run: Extent() for run in runs}
         for row in self._links(results, clocks) if self._setting.pairs else ():
-            if row["kind"] == columns.REJECTION:
+            if row["kind"] == stage_rows.REJECTION:
                 rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
-            elif row["kind"] == columns.EXTENT:
+            elif row["kind"] == stage_rows.EXTENT:
                 of_links[bytes(row["run"])].add(decode_extent(bytes(row["data"])))
-            elif row["kind"] == columns.WRONG:
+            elif row["kind"] == stage_rows.WRONG:
                 are_wrong.add(bytes(row["run"]))
             else:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
@@ -278,12 +278,12 @@ class _Job:
                 hindrance=hindrance(links_are_wrong=run in are_wrong),
                 ends=ends[run],
                 clocks=clocks[run],
-                control=tuple(spans.get((run, columns.CONTROL), ())),
-                publications=tuple(spans.get((run, columns.PUBLICATIONS), ())),
-                on_the_way=tuple(spans.get((run, columns.ON_THE_WAY), ())),
-                sure_control=tuple(spans.get((run, columns.SURE_CONTROL), ())),
+                control=tuple(spans.get((run, stage_rows.CONTROL), ())),
+                publications=tuple(spans.get((run, stage_rows.PUBLICATIONS), ())),
+                on_the_way=tuple(spans.get((run, stage_rows.ON_THE_WAY), ())),
+                sure_control=tuple(spans.get((run, stage_rows.SURE_CONTROL), ())),
                 kept=tuple(each.kept for each in those if each.kept.spans),
-                sure_publications=tuple(spans.get((run, columns.SURE_PUBLICATIONS), ())),
+                sure_publications=tuple(spans.get((run, stage_rows.SURE_PUBLICATIONS), ())),
             )
             for run, those in runs.items()
         }
@@ -302,26 +302,26 @@ class _Job:
 
     def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
         joined = (
-            results.where(f"kind = {columns.LINK}")
+            results.where(f"kind = {stage_rows.LINK}")
             .select("run", "near", "far", "end", "part", "first", "data")
             .repartition(self._tasks, "run", "near", "far")
             .sortWithinPartitions("run", "near", "far", "end", "part", "first")
-            .mapInArrow(partial(joins.join_links, clocks), columns.RESULTS)
+            .mapInArrow(partial(joins.join_links, clocks), stage_rows.RESULTS)
         )
         return joined.select("kind", "run", "data").collect()
 
     def _clients(self, results: DataFrame, extent: Extent) -> list[Rejection]:
         told = self._spark.sparkContext.broadcast(self._contexts)
         joined = (
-            results.where(f"kind = {columns.CLIENT} and end <> '{OPERATIONS}'")
+            results.where(f"kind = {stage_rows.CLIENT} and end <> '{OPERATIONS}'")
             .select("run", "end", "data")
             .repartition(self._tasks, "run", "end")
             .sortWithinPartitions("run", "end")
-            .mapInArrow(partial(joins.join_clients, self._setting, told), columns.RESULTS)
+            .mapInArrow(partial(joins.join_clients, self._setting, told), stage_rows.RESULTS)
         )
         found: list[Rejection] = []
         for kind, data in joined.select("kind", "data").collect():
-            if kind == columns.EXTENT:
+            if kind == stage_rows.EXTENT:
                 extent.add(decode_extent(bytes(data)))
             else:
                 found.append(self._counted(decode_rejection(bytes(data))))
@@ -337,7 +337,7 @@ class _Job:
 
     def _frame(self, rows: list[tuple[Any, ...]], schema: str, by: str | None = None) -> DataFrame:
         """A task for each row, or for those that have the same number in a column."""
-        frame = self._spark.createDataFrame(columns.table_of(schema, rows))
+        frame = self._spark.createDataFrame(stage_rows.table_of(schema, rows))
         if not rows:
             return frame
         count = len(rows) if by is None else 1 + max(row[0] for row in rows)

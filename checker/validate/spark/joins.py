@@ -14,20 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate.broker.findings import (
-    KeptRecord,
-    PartResult,
-    decode_rejection,
-    encode_extent,
-    encode_rejection,
-)
+from routeproof.checker.validate import spark
+from routeproof.checker.validate.clients import OPERATIONS, Operation, believed, block_of, operations_of
 from routeproof.checker.validate.clients.judge import CLIENTS, judge_clients
-from routeproof.checker.validate.clients.rows import OPERATIONS, Operation, believed, block_of, operations_of
 from routeproof.checker.validate.clock import CERTAIN, Doubts
+from routeproof.checker.validate.findings import KeptRecord, PartResult, Rejection, decode_rejection, encode_rejection
 from routeproof.checker.validate.judging import SHARED, Block, Passed, Reduce, RunContext, Stages, reduced
 from routeproof.checker.validate.links import Comparison, compare
+from routeproof.checker.validate.metrics import Measured, plain
 from routeproof.checker.validate.metrics.files import WindowsOf, tells_delays, write
-from routeproof.checker.validate.metrics.meter import Measured, plain
 from routeproof.checker.validate.metrics.series import (
     Moments,
     Series,
@@ -37,11 +32,9 @@ from routeproof.checker.validate.metrics.series import (
     gathered,
     windows_of,
 )
-from routeproof.checker.validate.rejection import Rejection
-from routeproof.checker.validate.report import Extent, Why
+from routeproof.checker.validate.report import Extent, Why, encode_extent
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns
-from routeproof.checker.validate.spark.columns import (
+from routeproof.checker.validate.spark import (
     CLIENT,
     CONTROL,
     EMITTED,
@@ -319,7 +312,7 @@ def run_stages(
 
 def reduce_keys(setting: Setting, number: int, told: Any, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: blocks, each key's together, in; `RESULTS` out. `told`: broadcast, by run."""
-    yield from batches(RESULTS, _of_keys(setting, number, told.value, columns.rows_of(found)))
+    yield from batches(RESULTS, _of_keys(setting, number, told.value, spark.rows_of(found)))
 
 
 def _of_keys(

@@ -16,14 +16,12 @@ from typing import BinaryIO
 import msgspec
 from attrs import define, field, frozen
 
-from routeproof.checker.validate.broker.findings import encode_bad
-from routeproof.checker.validate.broker.part import Judge
-from routeproof.checker.validate.clients.foreseen import MOST
-from routeproof.checker.validate.fast.publications import MOST as MOST_PUBLICATIONS
-from routeproof.checker.validate.fast.publications import Written
-from routeproof.checker.validate.report import BadLines
+from routeproof.checker.validate.broker.judge import MOST, Judge
+from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.messages import Written
+from routeproof.checker.validate.findings import BadLines, encode_bad
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark.columns import (
+from routeproof.checker.validate.spark import (
     AHEAD,
     BAD,
     BLOCKS,

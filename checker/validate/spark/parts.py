@@ -17,14 +17,13 @@ from msgspec.structs import force_setattr
 
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
-from routeproof.checker.validate.broker.findings import encode_bad, encode_found
-from routeproof.checker.validate.broker.part import Judge, Part
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.broker.part import Part
 from routeproof.checker.validate.conclusion import FoundEvent, found_among, likely
-from routeproof.checker.validate.metrics.meter import part_of
-from routeproof.checker.validate.report import BadLines
+from routeproof.checker.validate.findings import BadLines, encode_bad, encode_found
+from routeproof.checker.validate.metrics import part_of
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import groups
-from routeproof.checker.validate.spark.columns import (
+from routeproof.checker.validate.spark import (
     CLIENT,
     EMITTED,
     FOUND,
@@ -33,6 +32,7 @@ from routeproof.checker.validate.spark.columns import (
     UNREADABLE,
     Batch,
     batches,
+    groups,
     judge_that_knows,
     rows_of,
     unsqueezed,
@@ -214,7 +214,7 @@ def _finished(part: Part, number: int) -> Iterator[Row]:
 
 def _set_aside(part: Part, number: int, *, all_of_it: bool = False) -> Iterator[Row]:
     run = key_of(part.run)
-    for (near, far, end), block in part.link_blocks(all_of_them=all_of_it):
+    for (near, far, end), block in part.links.blocks(all_of_them=all_of_it):
         yield LINK, run, key_of(near), key_of(far), end, number, part.events, block
     for bucket, block in part.client_blocks(all_of_them=all_of_it):
         yield CLIENT, run, key_of(part.broker), b"", str(bucket), number, part.events, block

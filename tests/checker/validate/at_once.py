@@ -11,9 +11,8 @@ from typing import TypeAlias
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate import Level, Report, links, validate
+from routeproof.checker.validate import Level, Report, clients, links, validate
 from routeproof.checker.validate.broker import bulk, columns
-from routeproof.checker.validate.clients import rows
 from routeproof.checker.validate.clients.judge import CLIENTS, SAID
 from routeproof.checker.validate.store import Store
 from tests.checker.validate.walks import Row
@@ -81,7 +80,7 @@ def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
         if key[1] == "link":
             found.setdefault(key, []).extend(links.rows(block).tolist())
         elif key[1] in (SAID, CLIENTS):
-            read = rows.block_of(block)
+            read = clients.block_of(block)
             found.setdefault(key, []).extend((*read.operations, *read.published, *read.delivered))
 
     with pytest.MonkeyPatch.context() as patched:

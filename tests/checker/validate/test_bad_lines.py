@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import validate
-from routeproof.checker.validate.broker.findings import decode_bad, encode_bad
-from routeproof.checker.validate.report import KEPT, BadLines
+from routeproof.checker.validate.findings import KEPT, BadLines, decode_bad, encode_bad
 from routeproof.traces import BadLine
 from tests.checker.validate.walks import rows_of, write
 

@@ -10,9 +10,8 @@ import pytest
 
 from routeproof.checker.experiments.bench import validation as recorded
 from routeproof.checker.validate import Report
-from routeproof.checker.validate.clients import judge
+from routeproof.checker.validate.clients import Operation, Place, judge
 from routeproof.checker.validate.clients.judge import Eras
-from routeproof.checker.validate.clients.rows import Operation, Place
 from routeproof.checker.validate.store import Store
 from tests.checker.validate.walks import Row, judged
 

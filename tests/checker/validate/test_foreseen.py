@@ -8,19 +8,20 @@ import pytest
 
 from routeproof.checker.cli import main
 from routeproof.checker.experiments.bench.validation import STANDING, churn
-from routeproof.checker.validate import setting_of, validate
-from routeproof.checker.validate.clients.foreseen import publications, subscriptions
-from routeproof.checker.validate.fast.publications import MOST, SharedEntries, Written
+from routeproof.checker.validate import setting_of, spark, validate
+from routeproof.checker.validate.broker.judge import publications, subscriptions
+from routeproof.checker.validate.broker.messages import MOST, SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import columns, groups, lines
-from routeproof.checker.validate.spark.columns import (
+from routeproof.checker.validate.spark import (
     TOLD,
     Batch,
     Foreseen,
     batches,
     find_out,
+    groups,
     in_rows,
     judge_that_knows,
+    lines,
     rows_of,
     table_of,
 )
@@ -43,7 +44,7 @@ class Broadcast:
 
 
 def published(found: Iterator[Batch]) -> list[Written]:
-    rows = [row for row in rows_of(found) if row["kind"] == columns.PUBLISHED]
+    rows = [row for row in rows_of(found) if row["kind"] == spark.PUBLISHED]
     every = [msgspec.msgpack.decode(row["data"], type=list[Written]) for row in rows]
     assert [row["events"] for row in rows] == [len(some) for some in every]
     return [written for some in every for written in some]
@@ -64,7 +65,7 @@ def of_groups(run: Path, setting: Setting) -> list[Written]:
 
 
 def test_publications_are_the_same_in_both_forms(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "AT_A_TIME", 50)
+    monkeypatch.setattr(spark, "AT_A_TIME", 50)
     setting = setting_of(run / "trace.jsonl", "exact")
     every = of_lines(run, setting)
     assert len(every) == len(set(every)) > 100

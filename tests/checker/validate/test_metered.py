@@ -8,10 +8,11 @@ import pytest
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import setting_of
-from routeproof.checker.validate.broker.findings import PartResult
-from routeproof.checker.validate.broker.part import Judge, Part
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.broker.part import Part
+from routeproof.checker.validate.findings import PartResult
+from routeproof.checker.validate.metrics import COUNTS, Measured, Meter, measured, part_of
 from routeproof.checker.validate.metrics.files import NEEDS
-from routeproof.checker.validate.metrics.meter import COUNTS, Measured, Meter, measured, part_of
 from routeproof.checker.validate.metrics.series import Moments as Samples
 from routeproof.checker.validate.metrics.series import Series, buckets, gathered, windows_of
 from routeproof.impl.observers import COUNTED, DELAYS, MOMENTARY, OBSERVES, Metrics, Recorder, histogram, quantile

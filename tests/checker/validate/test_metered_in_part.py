@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate.metrics import meter
-from routeproof.checker.validate.metrics.meter import UNTIMED
+from routeproof.checker.validate import metrics
+from routeproof.checker.validate.metrics import UNTIMED
 from routeproof.impl.observers import DELAYS
 from routeproof.impl.simulator import MILLISECOND, SECOND
 from routeproof.traces import event_row
@@ -143,7 +143,7 @@ def test_more_rows_than_anybody_wants(trace: Path, capsys: pytest.CaptureFixture
     rows[-1] = {**rows[-1], "time": 1 << 62}
     assert "more than 4,194,304 rows" in refused(capsys, written(trace.with_name("apart.jsonl"), rows))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(meter, "MOST_ROWS", 490)
+        patched.setattr(metrics, "MOST_ROWS", 490)
         assert "rows" in refused(capsys, rewritten(trace, looks=MILLISECOND))
 
 

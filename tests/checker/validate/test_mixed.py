@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import validate
-from routeproof.checker.validate.broker import bulk, passing
+from routeproof.checker.validate.broker import bulk, columns
 from routeproof.checker.validate.broker.columns import Column
 from routeproof.checker.validate.broker.part import Part
 from routeproof.traces import BadLine, Event
@@ -62,7 +62,7 @@ def some(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     number: int = request.param
     monkeypatch.setattr(bulk, "EVENTS", number)
     if number == 200:
-        monkeypatch.setattr(passing, "PAIRS", 20)
+        monkeypatch.setattr(columns, "PAIRS", 20)
     return number
 
 
@@ -115,7 +115,7 @@ def test_whatever_is_wrong_the_report_is_the_same(
     others = [ordered(rows), twice(rows)]
     for arranged in (rows, rows, *others) if share == 1 else (rows, others[CHANGES.index(change) % 2]):
         monkeypatch.setattr(bulk, "EVENTS", rng.choice((50, 400, 3000)))
-        monkeypatch.setattr(passing, "PAIRS", rng.choice((20, 1 << 18)))
+        monkeypatch.setattr(columns, "PAIRS", rng.choice((20, 1 << 18)))
         path = write(with_changes(arranged, change, rng), tmp_path / "trace.jsonl")
         report = validate(path, "exact")
         assert report == one_by_one(path)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from routeproof.checker.validate import Rejection
-from routeproof.checker.validate.rejection import in_order
+from routeproof.checker.validate.findings import in_order
 from routeproof.checker.validate.store import natural
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import judged, rows_of

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from routeproof.checker.validate.fast import Universe, publications
-from routeproof.checker.validate.fast.publications import MOST, SOME, Publications
+from routeproof.checker.validate.broker import messages
+from routeproof.checker.validate.broker.messages import MOST, SOME, Publications
+from routeproof.checker.validate.fast import Universe
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import Subscription
 
@@ -17,7 +18,7 @@ def subscribed(universe: Universe, *ids: str) -> list[int]:
 @pytest.mark.parametrize("widest", [1 << 16, 1])
 def test_what_is_kept_is_found(widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With slots in two bytes or in four."""
-    monkeypatch.setattr(publications, "WIDEST", widest)
+    monkeypatch.setattr(messages, "WIDEST", widest)
     universe = Universe()
     slots = subscribed(universe, *(f"s{n}" for n in range(300)))
     known = Publications(universe)

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routeproof.checker.validate import setting_of
-from routeproof.checker.validate.broker.part import Judge
-from routeproof.checker.validate.spark import columns, lines
-from routeproof.checker.validate.spark.columns import batches, rows_of, squeezed, unsqueezed
+from routeproof.checker.validate import setting_of, spark
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.spark import batches, lines, rows_of, squeezed, unsqueezed
 from routeproof.checker.validate.spark.lines import Range, ranges
 from tests.checker.validate.walks import rows_of as walk
 from tests.checker.validate.walks import write
@@ -72,11 +71,11 @@ def test_every_line_is_in_one_block_of_its_broker(
     monkeypatch.setattr(lines, "LEAST", 1)
     expected = dict(enumerate(trace.read_bytes().split(b"\n")[1:], 1))
     rows = blocks_of(trace, ranges(trace, size, 2))
-    before = np.cumsum([0] + [row[4] for row in rows if row[3] == columns.BAD]).tolist()
+    before = np.cumsum([0] + [row[4] for row in rows if row[3] == spark.BAD]).tolist()
     found = {}
     last: dict[bytes, int] = {}
     for _, broker, _, kind, events, *_, numbers, data in rows:
-        if kind != columns.LINES:
+        if kind != spark.LINES:
             continue
         every = unsqueezed(data).split(b"\n")
         assert len(every) == events
@@ -95,14 +94,14 @@ def test_a_block_is_closed_when_it_is_long_enough(trace: Path, monkeypatch: pyte
     [everything] = ranges(trace, lines.RANGE, 1)
     longest = max(map(len, trace.read_bytes().split(b"\n")[1:]))
     monkeypatch.setattr(lines, "BLOCK", 300)
-    sizes = [len(unsqueezed(row[-1])) for row in blocks_of(trace, [everything]) if row[3] == columns.LINES]
+    sizes = [len(unsqueezed(row[-1])) for row in blocks_of(trace, [everything]) if row[3] == spark.LINES]
     assert max(sizes) < 300 + longest + 300 // 10
     assert sum(size >= 300 for size in sizes) > 3
 
 
 def test_subscriptions_that_clients_make_are_announced(trace: Path) -> None:
     rows = blocks_of(trace, ranges(trace, lines.RANGE, 1))
-    assert sum(row[3] == columns.AHEAD for row in rows) == 1
+    assert sum(row[3] == spark.AHEAD for row in rows) == 1
 
 
 # -- batches -----------------------------------------------------------------------------------------------------------
@@ -110,7 +109,7 @@ def test_subscriptions_that_clients_make_are_announced(trace: Path) -> None:
 
 def test_batches_hold_so_many_bytes() -> None:
     """Few rows that are large, or many that are small."""
-    large = list(batches("n int, data binary", ((n, bytes(columns.AT_ONCE // 2)) for n in range(5))))
+    large = list(batches("n int, data binary", ((n, bytes(spark.AT_ONCE // 2)) for n in range(5))))
     assert [batch.num_rows for batch in large] == [2, 2, 1]
     small = [(n, b"x" * (n % 3)) for n in range(30_000)]
     found = list(batches("n int, data binary", small))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from routeproof.checker.validate import Report, validate
-from routeproof.checker.validate.broker import columns, passing
+from routeproof.checker.validate.broker import columns
 from routeproof.checker.validate.broker.part import Part
 from routeproof.traces import columns as trace_columns
 from routeproof.traces import parquet_file, to_parquet
@@ -87,7 +87,7 @@ def test_brokers_in_several_row_groups(
 ) -> None:
     monkeypatch.setattr(trace_columns, "PIECE_ROWS", pieces)
     monkeypatch.setattr(trace_columns, "GROUP_TEXTS", 20_000)
-    monkeypatch.setattr(passing, "PAIRS", 20)
+    monkeypatch.setattr(columns, "PAIRS", 20)
     by_columns, by_lines = both(rows, tmp_path)
     assert by_columns == by_lines
     assert pq.ParquetFile(tmp_path / "trace.parquet").num_row_groups > 20

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from routeproof.checker.validate.fast import Knowledge, Replica
-from routeproof.checker.validate.fast.replica import publish
+from routeproof.checker.validate.fast import Knowledge, Replica, publish
 from routeproof.model.messages import Publish
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables

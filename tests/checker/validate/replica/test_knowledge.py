@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.strategies import Draw, pick
-from routeproof.checker.validate.fast import Knowledge, Replica
-from routeproof.checker.validate.fast.replica import publish
+from routeproof.checker.validate.fast import Knowledge, Replica, publish
 from routeproof.model.filters import EVENTS, STRICT, Filter
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (

@@ -8,7 +8,7 @@ import pytest
 
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Report, setting_of, validate_each
-from routeproof.checker.validate.metrics.meter import measured
+from routeproof.checker.validate.metrics import measured
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import to_parquet

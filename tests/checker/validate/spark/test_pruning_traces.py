@@ -10,10 +10,10 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.cli import main
-from routeproof.checker.pruning.validate.similarity import PruningReport
+from routeproof.checker.pruning.validate import PruningReport
 from routeproof.checker.validate import Report, setting_of, validate, validate_each
-from routeproof.checker.validate.broker.part import Judge
-from routeproof.checker.validate.metrics.meter import measured
+from routeproof.checker.validate.broker.judge import Judge
+from routeproof.checker.validate.metrics import measured
 from routeproof.checker.validate.spark import groups
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import Event, columns, open_trace, to_parquet

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from routeproof.checker.cli import main
 from routeproof.checker.validate import setting_of
-from routeproof.checker.validate.spark.columns import Batch, table_of
+from routeproof.checker.validate.spark import Batch, table_of
 from routeproof.checker.validate.spark.job import judge
 from routeproof.traces import to_parquet
 

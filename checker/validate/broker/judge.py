@@ -1,21 +1,34 @@
-"""Looking ahead: what a Parquet file's clients subscribe to and publish, before anything is replayed.
+"""The judge of the parts of one process (`Judge`), and what it is told ahead.
 
-In such a file one broker stands after the other, so that each broker's own subscriptions come up long after the
-publications that they match came up at another. Who matches a publication is found out once if all subscriptions are
-known by then, and at every broker again if they are not; and it need be found out in one process only. Nothing else
-depends on it.
+`Judge` has what the parts that are judged in one process share: the setting, the meanings of messages, and what matches
+and covers what.
+
+A Parquet file's clients say what they subscribe to and publish before anything is replayed. In such a file one broker
+stands after the other, so that each broker's own subscriptions come up long after the publications that they match came
+up at another. Who matches a publication is found out once if all subscriptions are known by then, and at every broker
+again if they are not; and it need be found out in one process only. Nothing else depends on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from routeproof.checker.validate.fast import Universe
-from routeproof.checker.validate.fast.publications import Written
+from msgspec import Raw as JsonText
+
+from routeproof.checker.validate.broker.messages import Dictionary, Written
+from routeproof.checker.validate.clients import ClientRows
+from routeproof.checker.validate.fast import Replica, Universe
+from routeproof.checker.validate.setting import Setting
+from routeproof.model.filters import FilterError, dialect
 from routeproof.model.messages import Subscription
+from routeproof.model.tables import Tables
+from routeproof.traces import Event, TraceError
 from routeproof.traces.fields import INTEGER
+from routeproof.traces.messages import meanings_of
 from routeproof.traces.parquet_file import FAULTS, ParquetFile, words_array
 
 MOST = 1 << 17
@@ -41,6 +54,45 @@ class Expected:
 
     def promises_held(self) -> int:
         return 0
+
+
+class Judge:
+    """Shared state of parts: the setting, the meanings of messages, and what matches and covers what."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting, self.judging = setting, setting.judging
+        self.replica = Replica(setting.overlay, setting.policy)
+        self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
+        self.meanings = meanings_of(dialect(setting.dialect))
+        self._expected = Expected(self.replica.universe)
+        self._clients: dict[str, ClientRows] = {}
+
+    def clients(self, run: str) -> ClientRows:
+        """Where what clients of this run got, and what they published, waits to be set aside."""
+        return self._clients.setdefault(run, ClientRows())
+
+    def look_ahead(self, announced: Iterable[Announced]) -> None:
+        """These subscriptions will come up: better to know them before publications are matched. Brokers stand one
+        after the other."""
+        self.dictionary.publications.come_round = True
+        if not self.setting.matches:
+            return
+        for id, text in islice(dict.fromkeys(announced), MOST):
+            with suppress(TraceError, FilterError):
+                wants = self.meanings.filter(JsonText(text))
+                self._expected.expect(Subscription(self.setting.ranks.get(id, 0), id, wants))
+
+    def start_at(self, snapshot: Event) -> Tables | None:
+        """Tables of a part that begins with this snapshot; None if no part can begin with it."""
+        try:
+            told = snapshot.tables
+        except TraceError:
+            return None
+        neighbours = self.setting.neighbours(snapshot.broker)
+        return None if told is None else self.judging.tables(told, neighbours, self.setting.ranks)
+
+
+# -- looking ahead ----------------------------------------------------------------------------------------------------
 
 
 def subscriptions(path: Path, groups: Iterable[int] | None = None) -> Iterator[Announced]:

@@ -1,0 +1,218 @@
+"""One step of a broker, compared with the model's (`StepComparison`), and signs of a wrong recorder (`Signs`).
+
+A step is a message that a broker handles, and what was seen of its answer: messages sent and deliveries. The step is
+right if, for each neighbour and for the deliveries, the level allows what was seen instead of the model's answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+
+from attrs import define, evolve, field
+
+from routeproof.checker.validate.broker.canonical import distinguished
+from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence, matches
+from routeproof.checker.validate.broker.messages import MessageMeaning
+from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, SafeModel, Sends
+from routeproof.checker.validate.findings import Rejection
+from routeproof.checker.validate.setting import Setting
+from routeproof.model.messages import Deliver, Subscription
+from routeproof.model.overlay import Node
+
+Sent = tuple[Node, MessageMeaning, int, int]
+"""A message that a broker sent: to whom, the message, its seq and its line."""
+
+Delivery = tuple[MessageMeaning, str, int, int]
+"""A publication that was delivered; the subscription that it is for or, behind an @, the client; its seq and its line.
+"""
+
+
+class StepComparison:
+    """Compares the steps of one broker with its model's."""
+
+    def __init__(self, setting: Setting, model: BrokerModel, neighbours: Mapping[str, Node]) -> None:
+        self._setting, self._model, self._neighbours = setting, model, neighbours
+        self._sends_observed = "send" in setting.observes
+        self._deliveries_observed = "deliver" in setting.observes
+        self.client_of: dict[str, str] = {}
+        """Clients of the subscriptions that were made here, and of some that were withdrawn."""
+        self.deviates = False
+        """At the level `safe`: has a difference been found that does no harm?"""
+
+    def differences(
+        self,
+        told: MessageMeaning,
+        begun: int,
+        sent: Sequence[Sent],
+        deliveries: Sequence[Delivery],
+        wanted: Sends,
+    ) -> Iterator[Difference]:
+        """The first difference for each neighbour, and for the deliveries. `begun`: the seq that begins the step."""
+        if self._sends_observed:
+            answers: dict[Node, list[Hashable]] = {}
+            for to, message in wanted:
+                answers.setdefault(to, []).append(message)
+            sends: dict[Node, list[Sent]] = {}
+            for each in sent:
+                sends.setdefault(each[0], []).append(each)
+            concerned = answers.keys() | sends.keys()  # mostly few, also where there are thousands of neighbours
+            for neighbour in [n for n in self._neighbours.values() if n in concerned] if concerned else ():
+                mine = sends.get(neighbour, [])
+                found = self._compare_sends(told, begun, answers.get(neighbour, []), mine, neighbour)
+                if found is not None:
+                    yield found
+        if (
+            self._deliveries_observed
+            and (found := self._compare_deliveries(told, begun, deliveries, wanted)) is not None
+        ):
+            yield found
+
+    def is_passed_on(
+        self,
+        told: MessageMeaning,
+        sends: Sequence[Sent],
+        deliveries: Sequence[Delivery],
+        hops: Collection[Node],
+        local: Sequence[Subscription],
+    ) -> bool:
+        """Did a publication go where RTE-5 wants it, seen at a glance? If not, the long way says what is wrong."""
+        if self._sends_observed:
+            if len(sends) != len(hops):
+                return False
+            for to, meant, _, _ in sends:
+                if to not in hops or (meant is not told and not meant.is_same(told)):
+                    return False
+            if len(sends) > 1 and len({to for to, _, _, _ in sends}) < len(hops):
+                return False
+        if self._deliveries_observed:
+            if len(local) != len(deliveries):
+                return False
+            for meant, _, _, _ in deliveries:
+                if meant is not told and (meant.id != told.id or not (meant.written == b"" or meant.is_same(told))):
+                    return False
+            if len(local) == 1:
+                return local[0].id == deliveries[0][1]
+            return sorted(s.id for s in local) == sorted(to for _, to, _, _ in deliveries)
+        return True
+
+    def _compare_sends(
+        self, told: MessageMeaning, begun: int, answer: Iterable[Hashable], sends: Sequence[Sent], neighbour: Node
+    ) -> Difference | None:
+        wanted = [self._model.canonical(message) for message in answer]
+        seen = [(meant.said, (seq, line)) for _, meant, seq, line in sends]
+        if self._setting.level == "safe" and [said for said, _ in seen] != wanted:
+            assert isinstance(self._model, SafeModel), "other protocols have no such level"
+            found = self._model.fault(neighbour, wanted, seen)
+            self.deviates = self.deviates or found is None
+        elif [said for said, _ in seen] == wanted:
+            is_passed_on = isinstance(self._model, CoreModel) and not told.is_control
+            return self._compare_advertisements(told, sends, neighbour) if is_passed_on else None
+        else:
+            found = divergence(self._setting.level, wanted, seen)
+        if found is None:
+            return None
+        missing, extra = found.missing, found.extra
+        if missing is None and extra is not None:
+            missing = self._model.counterpart(extra, wanted)
+        elif extra is None and missing is not None:
+            extra = self._model.counterpart(missing, [said for said, _ in seen])
+        found = evolve(found, missing=missing, extra=extra)
+        if found.is_order:
+            return self._difference(found, begun, "COV-8", neighbour)
+        reason = self._model.reason(missing, extra, neighbour)
+        return evolve(self._difference(found, begun, self._model.blame(missing, extra), neighbour), reason=reason)
+
+    def _compare_advertisements(
+        self, told: MessageMeaning, sends: Sequence[Sent], neighbour: Node
+    ) -> Difference | None:
+        """A publication is passed on under the advertisement under which it came."""
+        for _, meant, seq, line in sends:
+            if not meant.is_same(told):
+                wanted, seen = distinguished(told.said.words, meant.said.words)
+                there = self._setting.name_of(neighbour)
+                return Difference(seq, line, "RTE-5", f"{wanted} to {there}", f"{seen} to {there}")
+        return None
+
+    def _difference(self, found: Divergence, begun: int, rule: str, neighbour: Node) -> Difference:
+        there = self._setting.name_of(neighbour)
+        at, line = found.at or (begun, 0)
+        if found.early:
+            return Difference(at, line, rule, f"additions to {there} before withdrawals", f"{found.extra} to {there}")
+        if found.only_order:
+            words = "before the others: only the order of these messages differs, which the level equivalent allows"
+            return Difference(at, line, rule, f"{found.missing} to {there} {words}", f"{found.extra} to {there} first")
+        wanted, seen = f"no further message to {there}", "no message"
+        if found.missing is not None and found.extra is not None:
+            wanted, seen = (f"{words} to {there}" for words in distinguished(found.missing.words, found.extra.words))
+        elif found.missing is not None:
+            wanted = f"{found.missing} to {there}"
+        else:
+            seen = f"{found.extra} to {there}"
+        return Difference(at, line, rule, wanted, seen)
+
+    def _compare_deliveries(
+        self, told: MessageMeaning, begun: int, deliveries: Sequence[Delivery], answer: Sends
+    ) -> Difference | None:
+        pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]
+        by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self.client_of.get(s, '')}") for p, s in pairs})
+        told_client = bool(deliveries) and all(to.startswith("@") for _, to, _, _ in deliveries)
+        left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()
+        for meant, to, at, line in deliveries:
+            p = meant.id
+            if not left[p, to]:
+                again = " again" if (p, to) in met else ""
+                seen = f"{p} delivered to {to.lstrip('@')}{again}"
+                return Difference(at, line, "RTE-5", "no such delivery", seen, self._model.unwanted(meant, to))
+            original = told if meant.written == b"" else self._model.original(told, p)
+            if meant.written != b"" and not meant.is_same(original):
+                wanted, seen = distinguished(original.said.words, meant.said.words)
+                there = f"delivered to {to.lstrip('@')}"
+                return Difference(at, line, "RTE-5", f"{wanted} {there}, as it was received", f"{seen} {there}")
+            left[p, to] -= 1
+            met.add((p, to))
+        for (p, to), count in left.items():
+            if count > 0:
+                subscriptions = (m.subscription for _, m in answer if isinstance(m, Deliver) and m.publication.id == p)
+                s = next((s for s in subscriptions if to in (s.id, f"@{self.client_of.get(s.id, '')}")), None)
+                reason = "" if s is None or told.kind != "publish" else matches(told.said, s)
+                return Difference(begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing", reason)
+        return None
+
+
+# -- the recorder ------------------------------------------------------------------------------------------------------
+
+
+@define
+class Signs:
+    """Signs in the events of one broker. `unknown`: how many withdrawals by clients name an id that the broker does not
+    know; `first_unknown`: the first of them.
+    """
+
+    unknown: int = 0
+    first_unknown: str = ""
+    _stray: tuple[str, str] | None = field(default=None, init=False)
+    """Kind and id of the message of the rejection, which was sent while something else was handled."""
+
+    def stray(self, message: MessageMeaning | None) -> None:
+        """Takes the message of the rejection; None if a message is missing."""
+        self._stray = None if message is None else (message.kind, message.id)
+
+    def explained(self, rejection: Rejection | None, event: str, seq: int, meant: MessageMeaning) -> Rejection | None:
+        """Looks whether what was sent out of place is handled next: then events are written in the wrong order."""
+        if rejection is None or self._stray is None:
+            return rejection
+        (kind, id), self._stray = self._stray, None
+        if (kind, id) != (meant.kind, meant.id):
+            return rejection
+        said = f"{kind}({id}) is sent before the {event} event of the same message at seq {seq}"
+        hint = f"{said}: the broker seems to write `{event}` after the sends that it causes; write it before them"
+        return evolve(rejection, reason="; ".join(filter(None, (hint, rejection.reason))))
+
+    def look_at_withdrawal(self, model: BrokerModel, seq: int, meant: MessageMeaning) -> None:
+        """Takes the next operation of a client, before it is handled."""
+        if meant.kind not in ("unsubscribe", "unadvertise") or not meant.items:
+            return
+        if not model.knows(meant.kind, meant.items[0].of or meant.items[0].id):
+            self.unknown += 1
+            self.first_unknown = self.first_unknown or f"{meant.said} at seq {seq}"
