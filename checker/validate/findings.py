@@ -241,7 +241,7 @@ class PartResult:
     deviated: str = ""
     """At the level `safe`: harmless deviations, and where the first one was."""
     metered: bytes = b""
-    """Counts of `metrics.meter`, if metrics were asked for."""
+    """Counts of `metrics`, if metrics were asked for."""
 
     @property
     def faults(self) -> bool:
