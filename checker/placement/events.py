@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from msgspec import Struct
 
 from routeproof.checker.placement.overlay import Column, Frame
-from routeproof.checker.validate.report import BadLines
+from routeproof.checker.validate.findings import BadLines
 from routeproof.checker.validate.store import HALF, is_whole, key_of
 from routeproof.traces import BadLine
 from routeproof.traces.fields import REFUSALS, WholeNumber, in_one_line, parse
