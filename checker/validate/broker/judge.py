@@ -1,4 +1,4 @@
-"""The judge of the parts of one process (`Judge`), and what it is told ahead.
+"""The judge of the parts of one process (`Judge`), and subscriptions that it knows ahead.
 
 `Judge` has what the parts that are judged in one process share: the setting, the meanings of messages, and what matches
 and covers what.
