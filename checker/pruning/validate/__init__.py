@@ -17,11 +17,10 @@ from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 from attrs import asdict, astuple, evolve, field, fields, frozen
 
 from routeproof.checker.pruning.validate import replay
@@ -57,6 +56,7 @@ from routeproof.model.pruning.definition import read_readings
 from routeproof.model.pruning.vocabulary import PruningParameters
 from routeproof.model.reading import InstanceError, Place
 from routeproof.traces import Header
+from routeproof.traces.columns import parquet_writer
 from routeproof.traces.messages import SHORT
 
 FILE = "similarity.parquet"
@@ -134,13 +134,13 @@ class Table:
     target: Path
     _part: Path = field(init=False)
     _file: BinaryIO = field(init=False)
-    _writer: pq.ParquetWriter = field(init=False)
+    _writer: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.target.mkdir(parents=True, exist_ok=True)
         object.__setattr__(self, "_part", self.target / f".{FILE}.{os.getpid()}.part")
         object.__setattr__(self, "_file", self._part.open("wb"))
-        object.__setattr__(self, "_writer", pq.ParquetWriter(self._file, _schema(), compression="zstd"))
+        object.__setattr__(self, "_writer", parquet_writer(self._file, _schema()))
 
     def write(self, shares: list[Share]) -> None:
         if shares:
