@@ -5,12 +5,14 @@ routeproof check model/mesh/instances/bypass4.toml --protocol routeproof.checker
 
 from __future__ import annotations
 
+from routeproof.impl.mesh.implementation import IMPLEMENTATION
 from routeproof.model.mesh.definition import DEFINITION
 from routeproof.spec.mesh.specification import SPECIFICATION
 
 
 class MESH:
-    """One value a room; the implementation is to come."""
+    """One value a room."""
 
     definition = DEFINITION
     specification = SPECIFICATION
+    implementation = IMPLEMENTATION

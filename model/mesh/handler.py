@@ -98,7 +98,7 @@ class Mesh:
             case Down():
                 return Outcome(evolve(local, incoming=_without(local.incoming, sender)), ((sender, Drained()),))
             case Drained():
-                return Outcome(local)
+                return Outcome(evolve(local, draining=_without_one(local.draining, sender)))
             case Load(high):
                 return Outcome(evolve(local, is_loaded=high), (), frozenset({"FWD-7"}))
             case Advertise() | Unadvertise():  # subscriptions go everywhere, so advertisements need not
@@ -191,9 +191,11 @@ class Mesh:
 
     def on_close(self, local: MeshTables, to: Node) -> Outcome:
         """LINK-1: the link ends behind what was sent over it; a candidate ends at once."""
-        sends = ((to, Down()),) if to in local.soft else ()
-        local = evolve(local, soft=_without(local.soft, to), candidates=_without(local.candidates, to))
-        return Outcome(local, sends, frozenset({"LINK-1"}))
+        if to not in local.soft:
+            return Outcome(evolve(local, candidates=_without(local.candidates, to)), (), frozenset({"LINK-1"}))
+        draining = tuple(sorted((*local.draining, to))) if self.parameters.drained == "awaited" else local.draining
+        local = evolve(local, soft=_without(local.soft, to), draining=draining)
+        return Outcome(local, ((to, Down()),), frozenset({"LINK-1"}))
 
     def is_connected(self, local: MeshTables, sender: Node) -> bool:
         """True if something from this sender can arrive: nothing does over a link that is closed."""
@@ -206,3 +208,9 @@ def _with(nodes: Iterable[Node], node: Node) -> tuple[Node, ...]:
 
 def _without(nodes: Iterable[Node], node: Node) -> tuple[Node, ...]:
     return tuple(each for each in nodes if each != node)
+
+
+def _without_one(nodes: tuple[Node, ...], node: Node) -> tuple[Node, ...]:
+    """Without one of the entries of a node that may have several."""
+    at = nodes.index(node) if node in nodes else len(nodes)
+    return (*nodes[:at], *nodes[at + 1 :])

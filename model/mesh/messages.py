@@ -40,7 +40,7 @@ class OpenLink(Message):
     control = False
     by = "driver"
 
-    to: Node
+    end: Node
 
 
 @frozen(cache_hash=True)
@@ -51,7 +51,7 @@ class CloseLink(Message):
     control = False
     by = "driver"
 
-    to: Node
+    end: Node
 
 
 @frozen(cache_hash=True)
@@ -106,7 +106,7 @@ class Move(Message):
     kind = "move"
     by = "driver"
 
-    to: Node
+    target: Node
 
 
 @frozen(cache_hash=True)
@@ -295,7 +295,7 @@ class MeshTables:
     waiting: Nodes = ()
     """The brokers whose confirmation is awaited."""
     draining: Nodes = ()
-    """The ends of closed links that may have something on their way."""
+    """The ends of closed links that may have something on their way, once for each `Down` that is not answered."""
     left: bool = False
     """The last message on the old link has come."""
     seen: Annotated[tuple[Publication, ...], ORDERED] = ()
@@ -329,4 +329,5 @@ class MeshTables:
 class Coordinator:
     """The coordinator: one move at a time (MOVE-1)."""
 
-    is_busy: bool = False
+    asked: tuple[Node, ...] = ()
+    """The brokers that asked, in this order. The first one moves."""

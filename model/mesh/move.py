@@ -44,15 +44,10 @@ class MovingMesh(Mesh):
     """The mesh, whose brokers may move."""
 
     name = "mesh"
-    may_refuse = True
     may_hold = True
 
     def initial(self, node: Node) -> Local:
         return super().initial(node) if node in self.overlay.brokers else Coordinator()
-
-    def accepts(self, node: Node, local: Local, sender: Node, message: Hashable) -> bool:
-        """MOVE-1: the coordinator lets a broker wait that wants to move while another one does."""
-        return not (isinstance(local, Coordinator) and local.is_busy and isinstance(message, Ask))
 
     def kept(self, local: Local) -> Kept:
         """A broker that takes part in a move has yet to change its tables, or may hold back what changes others'."""
@@ -70,7 +65,9 @@ class MovingMesh(Mesh):
             case Prepare(ring, hops):
                 return self.on_prepare(local, sender, ring, hops)
             case Drained():
-                return self.settled(evolve(local, draining=_without(local.draining, sender)))
+                drained = super().handle(node, local, sender, message).local
+                assert isinstance(drained, MeshTables)
+                return self.settled(drained)
             case Confirm():
                 return self.settled(evolve(local, waiting=_without(local.waiting, sender)))
             case Handover(ring, edges, entries, gone):
@@ -90,9 +87,10 @@ class MovingMesh(Mesh):
         return super().handle(node, local, sender, message)
 
     def at_coordinator(self, local: Coordinator, sender: Node, message: Hashable) -> Outcome:
-        if isinstance(message, Ask):
-            return Outcome(Coordinator(True), ((sender, Grant()),), frozenset({"MOVE-1"}))
-        return Outcome(Coordinator(False))
+        """MOVE-1: one broker moves at a time. Those that ask meanwhile wait, in the order in which they asked."""
+        asked = (*local.asked, sender) if isinstance(message, Ask) else local.asked[1:]
+        is_next = bool(asked) and (len(asked) == 1 or not isinstance(message, Ask))
+        return Outcome(Coordinator(asked), ((asked[0], Grant()),) if is_next else (), frozenset({"MOVE-1"}))
 
     # -- prepare -------------------------------------------------------------------------------------------------------
 
@@ -121,25 +119,25 @@ class MovingMesh(Mesh):
             ring=ring,
             soft=tuple(end for end in local.soft if end not in closed),
             candidates=tuple(end for end in local.candidates if not self.passes_over(local.master, end, ring)),
-            draining=self.awaited(closed),
+            draining=self.awaited(local.draining, closed),
         )
         wave = [(n, Prepare(ring, left)) for n, left in self.targets(local, sender, hops)]
         return self.begun(local, sender, [n for n, _ in wave], (*((end, Down()) for end in closed), *wave), "MOVE-2")
 
     def passes_over(self, master: MasterMap, end: Node, ring: Ring) -> bool:
-        """MOVE-2: a link passes over the ring if the primary path under it has a link of the ring.
-
-        By the letter: if the mover is on that path, and neither of its ends.
+        """MOVE-2: a link passes over the ring if the primary path under it has a link of the ring, the mover's new one
+        among them. By the letter: if the mover is on that path, and neither of its ends.
         """
         path = master.path(end) if end in master.brokers else ()
         if self.parameters.dropped == "mover":
             return ring[0] in path[1:-1]
-        links = {frozenset(link) for link in pairwise(ring)}
+        closed = ring if self.parameters.dropped == "path" else (*ring, ring[0])
+        links = {frozenset(link) for link in pairwise(closed)}
         return any(frozenset(link) in links for link in pairwise(path))
 
-    def awaited(self, closed: tuple[Node, ...]) -> tuple[Node, ...]:
+    def awaited(self, draining: tuple[Node, ...], closed: tuple[Node, ...]) -> tuple[Node, ...]:
         """MOVE-2: the ends of links whose emptiness is waited for; by the letter none."""
-        return closed if self.parameters.drained == "awaited" else ()
+        return () if self.parameters.drained == "ignored" else tuple(sorted((*draining, *closed)))
 
     def may_open(self, local: MeshTables, to: Node) -> bool:
         """MOVE-2: a link that would pass over the ring is not opened, nor one to a neighbour or out of the map."""
@@ -215,7 +213,8 @@ class MovingMesh(Mesh):
         """MOVE-3: the new neighbour answers with its side, and begins the wave over it."""
         there = {s for s, _ in entries} | set(gone)
         own = tuple(e for e in local.subs if e[0] not in there)
-        answer = Snapshot(local.master.edges, self.adjusted(local, own))
+        side = tuple(e for e in local.master.edges if not any(ring[0] in local.master.path(end) for end in e))
+        answer = Snapshot(side, self.adjusted(local, own))
         after = self.on_renew(local, sender, Renew(ring, 0, edges, entries, gone))
         return Outcome(after.local, ((sender, answer), *after.sends), after.rules)
 

@@ -13,8 +13,8 @@ distance = "primary"          # or "contracted" (MESH-4)
 advance = "receiver"          # or "subscriber", the letter of SUB-3
 passed = "primary"            # or "visited" (FWD-3)
 copies = "nearest"            # or "together", "each" (FWD-9)
-dropped = "ring"              # or "mover" (MOVE-2)
-drained = "awaited"           # or "ignored" (MOVE-2)
+dropped = "ring"              # or "path", "mover" (MOVE-2)
+drained = "awaited"           # or "closed-now", "ignored" (MOVE-2)
 control = "withheld"          # or "sent" (MOVE-7)
 entering = "inward"           # or "by-tables" (MOVE-8)
 """
@@ -31,8 +31,8 @@ READINGS: dict[str, tuple[str, ...]] = {
     "advance": ("receiver", "subscriber"),
     "passed": ("primary", "visited"),
     "copies": ("nearest", "together", "each"),
-    "dropped": ("ring", "mover"),
-    "drained": ("awaited", "ignored"),
+    "dropped": ("ring", "path", "mover"),
+    "drained": ("awaited", "closed-now", "ignored"),
     "control": ("withheld", "sent"),
     "entering": ("inward", "by-tables"),
 }
@@ -65,9 +65,10 @@ class MeshParameters:
     copies: str = "nearest"
     """FWD-9: a link that carries for a candidate carries all for what lies beyond it; or one copy; or one an end."""
     dropped: str = "ring"
-    """MOVE-2: the links that are closed for a move pass over a link of the ring, or over the mover."""
+    """MOVE-2: the links that are closed for a move pass over a link of the ring; or of the ring as it was before the
+    move, without the mover's new link; or over the mover."""
     drained: str = "awaited"
-    """MOVE-2: that closed links are empty is waited for, or not."""
+    """MOVE-2: that closed links are empty is waited for; or that those are which the wave closes; or it is not."""
     control: str = "withheld"
     """MOVE-7: the mover sends no subscriptions over its old link once the move has begun, or goes on."""
     entering: str = "inward"

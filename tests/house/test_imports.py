@@ -73,6 +73,7 @@ RUNS_IMPL = frozenset(
     "routeproof.checker.pruning.run_options",
     "routeproof.checker.pruning.experiments",
     "routeproof.checker.conform",
+    "routeproof.checker.mesh",
     "routeproof.checker.experiments",
 }
 

@@ -27,6 +27,7 @@ COUNTS = {
     "bypass4": (46173, 217751, 23),
     "candidate4": (15391, 62323, 21),
     "carried4": (345, 719, 14),
+    "closed-now4": (12481, 46536, 37),
     "copies4": (400, 814, 16),
     "far6": (32003, 133062, 48),
     "fork4": (7740, 23591, 19),
@@ -36,10 +37,13 @@ COUNTS = {
     "line5": (3241, 7961, 19),
     "move3": (26283, 86208, 31),
     "move4": (2979, 9034, 35),
-    "star4": (15522, 49089, 59),
+    "over-new4": (182756, 725200, 42),
+    "reopened4": (99696, 388312, 40),
+    "shut4": (6492, 22434, 37),
+    "star4": (20077, 66112, 59),
     "subtree4": (11277, 39137, 38),
     "toward5": (19, 27, 7),
-    "two3": (5641, 16801, 32),
+    "two3": (8318, 26207, 32),
     "undrained4": (8906, 33024, 35),
     "visited4": (369, 728, 16),
 }
@@ -74,7 +78,7 @@ CAUGHT = {
 
 
 def search(name: str, mutant: str | None = None) -> Result:
-    return explore(world(load(INSTANCES / f"{name}.toml"), "none", mutant), max_states=100_000)
+    return explore(world(load(INSTANCES / f"{name}.toml"), "none", mutant), max_states=200_000)
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -1,0 +1,65 @@
+"""Small networks of the mesh drawn at random: trees, mixes of strategies, links that come and go, loads and moves."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from routeproof.model.instance import Instance
+from routeproof.model.instance_file import parse_instance
+
+
+def network(draw: Random, most: int = 5, moves: int = 1, operations: int = 2, clients: int = 2) -> Instance:
+    """`most`: brokers. `moves`: moves at most. `operations`: at most this many of each kind on links and loads.
+    `clients`: the number of subscriptions, and one less of publications.
+    """
+    size = draw.randint(3, most)
+    overlay = [[draw.randint(1, b - 1), b] for b in range(2, size + 1)]
+    radius = draw.randint(2, size - 1)
+    near = [[u, v] for u in range(1, size + 1) for v in range(1, size + 1) if 2 <= _hops(overlay, u, v) <= radius]
+
+    def some(many: int, of: list[list[int]]) -> list[list[int]]:
+        return draw.sample(of, min(len(of), draw.randint(0, many)))
+
+    soft = some(2, near)
+    candidates = some(1, [each for each in near if each not in soft])
+    opens = some(operations, [each for each in near if each not in soft])
+    mesh: dict[str, Any] = {
+        "radius": radius,
+        "strategies": [draw.choice(("S0", "S1", "S2", "SH")) for _ in range(size)],
+        "soft": soft,
+        "candidates": candidates,
+        "opens": opens,
+        "closes": some(operations, [*soft, *opens, *(each for each in candidates if each not in opens)]),
+        "loaded": draw.sample(range(1, size + 1), draw.randint(0, min(1, operations))),
+        "moves": some(moves, [each for each in near if each not in opens]),
+    }
+    table = {
+        "name": "drawn",
+        "protocol": "mesh",
+        "policy": ["none"],
+        "overlay": overlay,
+        "advertisement": [{"id": "a", "at": draw.randint(1, size), "events": [0, 1]}],
+        "subscription": [
+            {"id": id, "at": draw.randint(1, size), "events": events, **({"unsubscribes": True} if withdrawn else {})}
+            for id, events, withdrawn in (
+                (id, draw.choice(([0], [0, 1])), draw.random() < 0.25) for id in "stuvwxyz"[:clients]
+            )
+        ],
+        "publication": [{"id": id, "of": "a", "event": 0} for id in "pqr"[: max(1, clients - 1)]],
+        "mesh": {key: value for key, value in mesh.items() if value},
+    }
+    return parse_instance(table, "drawn")
+
+
+def _hops(overlay: list[list[int]], start: int, end: int) -> int:
+    around: dict[int, set[int]] = {}
+    for u, v in overlay:
+        around.setdefault(u, set()).add(v)
+        around.setdefault(v, set()).add(u)
+    hops, frontier, seen = 0, {start}, {start}
+    while end not in frontier:
+        frontier = {far for near in frontier for far in around[near]} - seen
+        seen |= frontier
+        hops += 1
+    return hops

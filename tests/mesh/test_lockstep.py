@@ -1,0 +1,130 @@
+"""The reference implementation of the mesh says what the model says, whatever happens in whatever order."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import routeproof.impl.mesh
+from routeproof.checker.instances import load
+from routeproof.impl.mesh.broker import MeshBroker
+from routeproof.impl.mesh.forwarding import WorkingMap
+from routeproof.impl.mesh.implementation import IMPLEMENTATION
+from routeproof.impl.mesh.move import MoveCoordinator, MovingBroker
+from routeproof.impl.mesh.tables import SubscriptionTables
+from routeproof.model.instance import Instance
+from routeproof.model.mesh.messages import Grant
+from routeproof.model.protocols import world
+from routeproof.spec.mesh.specification import SPECIFICATION
+from tests.mesh.conftest import INSTANCES
+from tests.mesh.drawn import network
+
+NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml") if path.stem != "toward5")
+WALKS = 12
+DRAWN = 120
+"""Networks drawn at random."""
+SECOND_COPY = (
+    *("advertise(a)", "subscribe(s)", "subscribe(t)", "move(b1, b3)", "deliver 1>2", "deliver 1>4", "deliver 2>3"),
+    *("deliver 3>2", "deliver 2>1", "deliver 4>1", "deliver 1>2", "publish(p)", "deliver 2>1", "deliver 2>3"),
+    *("deliver 3>2", "deliver 2>1", "deliver 1>3", "deliver 2>3", "deliver 3>1", "deliver 3>1"),
+)
+"""A run of `move3` in which a mover gets a publication over both links: chance hardly ever does that."""
+
+
+def walk(instance: Instance, seed: int, beginning: Sequence[str] = ()) -> Counter[str]:
+    """One random run to its end, with the implementation beside the model at every node; returns the rules.
+
+    `beginning`: the labels of the first steps, where these are not left to chance.
+    """
+    draw, rules, asked = Random(seed), Counter[str](), world(instance, "none")
+    own = IMPLEMENTATION.own_of(asked.instance)
+    nodes = {
+        node: IMPLEMENTATION.make(node, [v for u, v in asked.links if u == node], asked.policy, own)
+        for node in asked.nodes
+    }
+    state, so_far = asked.initial(), list[str]()
+    while enabled := [action for action in asked.actions if asked.enabled(state, action)]:
+        weights = [1 if action.operation is not None else 4 for action in enabled]
+        wanted = beginning[len(so_far)] if len(so_far) < len(beginning) else ""
+        action = next((each for each in enabled if each.label == wanted), None) or draw.choices(enabled, weights)[0]
+        step = asked.step(state, action)
+        node = nodes[step.action.node]
+        assert isinstance(node, MovingBroker | MoveCoordinator)
+        so_far.append(step.action.label)
+        sends = node.receive(step.sender, step.message)  # type: ignore[arg-type]  # a message
+        assert _by_receiver(sends) == _by_receiver(step.outcome.sends), so_far
+        assert node.tables() == step.state.locals[asked.nodes.index(step.action.node)], so_far
+        rules.update(step.outcome.rules)
+        state = step.state
+    return rules
+
+
+def _by_receiver(sends: object) -> dict[int, list[object]]:
+    """Order matters on each channel; between channels it does not."""
+    found: dict[int, list[object]] = defaultdict(list)
+    for receiver, message in sends:  # type: ignore[attr-defined]  # pairs
+        found[receiver].append(message)
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lockstep(name: str) -> None:
+    instance = load(INSTANCES / f"{name}.toml")
+    for seed in range(WALKS):
+        walk(instance, seed)
+
+
+def test_lockstep_on_networks_drawn_at_random() -> None:
+    fired = _walks()
+    fired += walk(load(INSTANCES / "move3.toml"), 1, SECOND_COPY)
+    assert {rule.id for rule in SPECIFICATION.rules if rule.fires} <= set(fired)
+
+
+def _walks() -> Counter[str]:
+    return sum((walk(network(Random(seed), most=7, moves=2, clients=4), seed) for seed in range(DRAWN)), Counter())
+
+
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [
+        (SubscriptionTables, "drop"),
+        (MeshBroker, "_drop"),
+        (MeshBroker, "_passed"),
+        (MeshBroker, "_told"),
+        (MovingBroker, "_is_late"),
+        (MovingBroker, "_across"),
+        (MovingBroker, "_passes_over_ring"),
+        (MovingBroker, "_switch"),
+        (MovingBroker, "_finish"),
+        (WorkingMap, "carrier"),
+        (WorkingMap, "behind"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each.__name__,
+)
+def test_lockstep_notices_a_fault(owner: type, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each method does nothing, or returns the least that its callers take."""
+    least = {"_passed": (), "_told": [], "_is_late": False, "_across": 0, "_passes_over_ring": False}
+    monkeypatch.setattr(owner, method, lambda *_, **__: least.get(method, 0))
+    with pytest.raises((AssertionError, ValueError)):
+        _walks()
+
+
+def test_every_rule_of_the_prose_is_cited_in_the_implementation() -> None:
+    cited = "".join(
+        path.read_text(encoding="utf-8") for path in Path(routeproof.impl.mesh.__file__).parent.glob("*.py")
+    )
+    assert {rule.id for rule in SPECIFICATION.rules} <= set(re.findall(r"[A-Z]+-\d+", cited))
+
+
+def test_what_is_not_implemented_is_refused() -> None:
+    instance = load(INSTANCES / "toward5.toml")
+    with pytest.raises(ValueError, match="not implemented"):
+        IMPLEMENTATION.make(1, (2,), "none", IMPLEMENTATION.own_of(instance))
+
+
+def test_the_coordinator_refuses_what_is_not_for_it() -> None:
+    with pytest.raises(TypeError, match="cannot receive"):
+        MoveCoordinator().receive(1, Grant())
