@@ -189,21 +189,22 @@ def _last_line(run: Run) -> str:
     """The verdict in one line: PASS, FAIL or UNDETERMINED, and what it is about."""
     declared = sum(len(o.with_status("declared")) for o in run.outcomes)
     unknown = sum(len(o.with_status("unknown")) for o in run.outcomes)
+    is_drawn = run.options.engine == "fuzz"
+    drawn = f" in {count(sum(o.result.examples for o in run.outcomes if o.result), 'example')}" if is_drawn else ""
     match run.exit_code:
         case 0:
             verdict, colour = "PASS", "good"
             if run.not_asked:
                 verdict, colour = "PASS, but some searches do not evaluate every named property", "doubt"
         case 1:
-            verdict, colour = f"FAIL: {count(len(run.failures), 'failure')}", "bad"
+            verdict, colour = f"FAIL: {count(len(run.failures), 'failure')}{drawn}", "bad"
         case _:
             nowhere = [f"{e.property} was not evaluated in {', '.join(e.nowhere)}" for e in run.not_asked if e.nowhere]
             what = f"{count(unknown, 'verdict')} unknown" if unknown else "; ".join(nowhere) or "undetermined"
-            verdict, colour = f"UNDETERMINED: no failure, {what}", "doubt"
+            verdict, colour = f"UNDETERMINED: no failure{drawn}, {what}", "doubt"
     parts = [_scope(run)]
-    if run.options.engine == "fuzz":
-        examples = sum(o.result.examples for o in run.outcomes if o.result)
-        parts.insert(0, f"no failure in {count(examples, 'example')}" if run.exit_code == 0 else "")
+    if is_drawn and run.exit_code == 0:
+        parts.insert(0, f"no failure{drawn}")
     if declared:
         failed = count(declared, "property", "properties")
         parts.append(f"{failed} failed where the instance files expect it (must_fail)")
