@@ -11,6 +11,7 @@ import subprocess
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def texts(name: str) -> Iterator[str]:
                 yield text
 
 
+@cache
 def found() -> Counter[str]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

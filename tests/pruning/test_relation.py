@@ -34,6 +34,9 @@ from routeproof.model.protocols import world
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
 from routeproof.model.pruning.vocabulary import Relieve
 from routeproof.spec.pruning.theory.relation import ELIGIBLE, Congested, Holds, Resumes
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 DELIVERIES = "deliveries are to local subscriptions that match"

@@ -30,6 +30,9 @@ from routeproof.spec.theory.invariants.obligations import Induction, _names
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 EVENT = {event.name: event for event in EVENTS}
 

@@ -7,9 +7,9 @@ daily tests do not ask again. A campaign asks everything, and so does a daily ru
 
     .venv/bin/python -m tests.checker.prove.proved
 
-judges all theorems that are not recorded and writes the file anew. Nothing of routeproof itself reads it: `routeproof
-prove` asks Z3 always. Comments and docstrings do not count. An import anywhere in a module does, and whole packages are
-taken where modules are found by name when it runs.
+judges all theorems that are not recorded and writes the file anew, and that of single tests (`tests/shown.py`). Nothing
+of routeproof itself reads it: `routeproof prove` asks Z3 always. Comments and docstrings do not count. An import
+anywhere in a module does, and whole packages are taken where modules are found by name when it runs.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ import z3
 
 import routeproof
 from routeproof.checker.check import cores
+from tests import shown
 
 TOP = Path(routeproof.__file__).parent
+ROOTS = {"routeproof": TOP, "tests": Path(__file__).resolve().parents[2]}
 ANSWERS = "answers in "
 RECORD = Path(__file__).with_name("proved.json")
 
@@ -94,22 +96,29 @@ def imported(modules: Iterable[str]) -> list[Path]:
         if path is None or name in found:
             continue
         found[name] = path
-        waiting.append(name.rpartition(".")[0])
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                waiting += [each.name for each in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert node.module is not None, f"{path}: a relative import"
-                waiting += [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+        waiting += [name.rpartition(".")[0], *_imports(path)]
     return sorted(found.values())
 
 
+@cache
+def _imports(path: Path) -> list[str]:
+    """Returns the names that a file imports, as modules and as names within them."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, f"{path}: a relative import"
+            found += [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+    return found
+
+
 def _file(module: str) -> Path | None:
-    """Returns the file of a module of routeproof; None if it is no module, or of another package."""
+    """Returns the file of a module of routeproof, or of its tests; None if it is no module, or of another package."""
     top, *parts = module.split(".")
-    if top != "routeproof":
+    if top not in ROOTS:
         return None
-    path = TOP.joinpath(*parts)
+    path = ROOTS[top].joinpath(*parts)
     return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if parts and file.is_file()), None)
 
 
@@ -155,6 +164,7 @@ def main() -> None:
             known[id] = row
             print(id, *row, flush=True)
             write({id: known[id] for id in order if id in known})
+    shown.renew()
 
 
 if __name__ == "__main__":

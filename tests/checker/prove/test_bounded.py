@@ -17,6 +17,9 @@ from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.relation.routing import POLICIES
 from tests.checker.prove.broken_protocols import BROKEN
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 TINY = Size(2, 1, 1, 1, 2)
 

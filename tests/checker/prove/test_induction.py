@@ -21,6 +21,9 @@ from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.step import Named, Stage
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.prove.broken_protocols import BROKEN
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 
 def obligations(proof: Induction, event: str, sentence: str) -> Iterator[Inductive]:

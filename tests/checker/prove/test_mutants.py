@@ -14,6 +14,7 @@ from routeproof.model.filters.interface import Constant
 from routeproof.model.filters.predicate_filter import PredicateFilter
 from routeproof.model.filters.sets import ANYTHING, EventSet, NumberSet, ValueSet
 from routeproof.model.filters.string_set import LAST, StringRange, StringSet
+from tests.shown import recorded
 
 Patch = pytest.MonkeyPatch
 Mutant = Callable[[Patch], None]
@@ -248,6 +249,7 @@ def only_sixty_four_events(patch: Patch) -> None:
     patch.setattr(EventSet, "overlaps", lambda self, other: bool(self.mask & other.mask & (1 << 64) - 1))
 
 
+@recorded
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_fault_in_the_filters_is_refuted(name: str, monkeypatch: Patch) -> None:
     seed, theorem = MUTANTS[name]

@@ -8,6 +8,7 @@ from routeproof.checker.prove.solve import WORDS
 from routeproof.checker.prove.theorems import THEOREMS
 from routeproof.spec.theory.invariants import ROUTING
 from tests.checker.command import TOP
+from tests.checker.prove.test_theorems import EXPECTED
 
 PROOFS, ROUTES = (
     (TOP / f"docs/explanation/{name}.md").read_text(encoding="utf-8") for name in ("proofs", "proofs-routing")
@@ -23,6 +24,19 @@ def test_the_example_is_refuted_as_it_says(capsys: pytest.CaptureFixture[str]) -
     ((block, said),) = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", ROUTES, re.DOTALL)
     exec(compile(block, "docs/explanation/proofs-routing.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == said
+
+
+ROW = re.compile(r"^(\w+) +([\d,]+) +[\d.]+ s +(.+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("proofs-propagation", 6), ("proofs-routing", 1)])
+def test_the_blocks_have_the_figures_that_are_recorded(name: str, rows: int) -> None:
+    """The blocks themselves are run by campaigns (`tests/house/test_documents.py`)."""
+    found = ROW.findall((TOP / f"docs/explanation/{name}.md").read_text(encoding="utf-8"))
+    assert len(found) == rows
+    for id, obligations, words in found:
+        verdict, count = EXPECTED[id]
+        assert (words, int(obligations.replace(",", ""))) == (WORDS[verdict], count)
 
 
 def test_every_verdict_is_explained() -> None:

@@ -21,6 +21,9 @@ from routeproof.model.protocols import world
 from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.relation.routing import Change, Handler
 from routeproof.spec.theory.relation.world import Happening, WorldStep
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 
 @cache

@@ -22,6 +22,7 @@ from routeproof.model.routing_mutants import MUTANTS
 from tests.checker.command import TOP
 from tests.pruning import test_relation as of_pruning
 from tests.pruning.test_mutants import CAUGHT
+from tests.shown import recorded
 
 SENT = "sent is what is wanted where settled, and what it was elsewhere"
 ORDER = "additions before removals"
@@ -89,6 +90,7 @@ def test_every_mutant_is_in_the_table() -> None:
     assert set(REJECTED) == set(OF_ROUTING)
 
 
+@recorded
 def test_every_mutant_is_rejected_in_an_instance_at_which_prove_looks_without_options() -> None:
     """So plain `prove` refutes each: what the next test shows of an instance is asked of it there."""
     answers, steps = CATALOGUE["AnswersAllowed"], CATALOGUE["StepsAllowed"]
@@ -106,6 +108,7 @@ def test_plain_prove_refutes_every_mutant_that_changes_an_answer(id: str) -> Non
     assert refuted - {"every rule fires"}
 
 
+@recorded
 @pytest.mark.parametrize("id", REJECTED)
 def test_a_mutant_is_rejected_under_each_of_its_policies(id: str) -> None:
     instance, clause = REJECTED[id]
@@ -120,6 +123,7 @@ def test_a_mutant_is_rejected_under_each_of_its_policies(id: str) -> None:
         assert found.clause == clause
 
 
+@recorded
 @pytest.mark.parametrize("id", [id for id, (_, clause) in REJECTED.items() if clause in (SENT, ORDER, DELIVERIES)])
 def test_the_objection_cites_the_rule_that_the_mutant_breaks(id: str) -> None:
     instance, _ = REJECTED[id]

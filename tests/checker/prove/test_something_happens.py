@@ -20,6 +20,9 @@ from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.relation import Tree, tree_holds, world
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.command import Here
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 HAPPENS = THEOREMS["DeliveryHappens"]
 

@@ -16,6 +16,9 @@ from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.proof import NO_SOURCE, Obligation, Premise, Theorem, proved_by
 from routeproof.spec.theory.relation import Tree, tree_holds, ways
 from tests.campaigns import daily
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 GIVEN_NOTHING = {
     "PruningInvariants": {"PruningCongestion"},

@@ -15,6 +15,7 @@ from routeproof.spec.theory.filters.conditions import NUMBERS_COVER, NUMBERS_OVE
 from routeproof.spec.theory.filters.pairs import UNDECIDED, covering, ordered, overlapping, unordered
 from routeproof.spec.theory.filters.predicates import INTEGER, NUMBER_FORMS, STRING_FORMS, Form, Values
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords
+from tests.shown import recorded
 
 VALUES = Values.over(ShortWords(2))
 TABLES = {
@@ -39,6 +40,7 @@ def contrary_to(condition: Any) -> Callable[..., Any]:
     return lambda *words: negation(condition(*words))
 
 
+@recorded
 @pytest.mark.parametrize("table", TABLES)
 def test_no_condition_can_be_its_contrary(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That each condition itself is proved is what the theorems say."""
@@ -49,6 +51,7 @@ def test_no_condition_can_be_its_contrary(table: str, monkeypatch: pytest.Monkey
         monkeypatch.undo()
 
 
+@recorded
 @pytest.mark.parametrize("table", TABLES)
 def test_no_condition_can_be_left_out(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     conditions, _, _ = TABLES[table]
@@ -58,6 +61,7 @@ def test_no_condition_can_be_left_out(table: str, monkeypatch: pytest.MonkeyPatc
         monkeypatch.undo()
 
 
+@recorded
 @pytest.mark.parametrize(
     ("table", "pair", "wrong"),
     [

@@ -11,6 +11,9 @@ from routeproof.spec.theory.invariants import BASIS as ROUTING_BASIS
 from routeproof.spec.theory.invariants import ROUTING_THEOREMS, obligations_of
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact
 from routeproof.spec.theory.proof import Theorem
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 AGAIN = ("PruningCongestion", "PruningIssuedAgain")
 """They prove what others prove, after other steps."""

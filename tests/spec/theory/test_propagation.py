@@ -47,6 +47,7 @@ from routeproof.spec.theory.relation.quiet_states import (
     quiet_holds,
 )
 from routeproof.spec.theory.relation.routing import Handler
+from tests.shown import recorded
 from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
 
 THEOREMS: Mapping[str, Theorem] = {theorem.id: theorem for theorem in (*PROPAGATION_THEOREMS, *SIMILARITY_THEOREMS)}
@@ -65,6 +66,7 @@ NEEDED: tuple[Needed, ...] = (*PROPERTY_1, *PATH, *EXACTLY, *PROPERTY_3, *IN_TAB
 # -- what a theorem takes for granted ----------------------------------------------------------------------------------
 
 
+@recorded
 def test_theorems_name_what_their_proofs_rest_on_and_no_more() -> None:
     rests: dict[str, set[str]] = {}
     for policy, proofs in PROOFS.items():
@@ -75,6 +77,7 @@ def test_theorems_name_what_their_proofs_rest_on_and_no_more() -> None:
         assert set(THEOREMS[id].hypotheses) == found | beside_proof, id
 
 
+@recorded
 def test_the_path_alone_does_not_need_local_entries_to_be_right() -> None:
     proof = property_2(any_scene("active"))
     path, exactly = (clause_of(proof, name) for name in ("Property 2, a path", "Property 2, exactly"))
@@ -91,6 +94,7 @@ def clause_of(proof: Proof, name: str) -> Clause:
 # -- states of the model -----------------------------------------------------------------------------------------------
 
 
+@recorded
 @pytest.mark.parametrize("policy", PROOFS)
 def test_the_model_comes_to_rest_as_the_proofs_say(policy: str) -> None:
     """Every hypothesis and every lemma, of every state in which a walk through an instance comes to rest."""
@@ -108,6 +112,7 @@ def test_the_model_comes_to_rest_as_the_proofs_say(policy: str) -> None:
     assert held == {lemma.clause.name for lemma in lemmas if not lemma.absurd}
 
 
+@recorded
 @pytest.mark.parametrize(
     "row", [row for row in NEEDED if not row.hypothesis and row.example.handler is Handler], ids=lambda row: row.without
 )
@@ -142,6 +147,7 @@ def at_rest(left_out: str = "") -> Callable[[Scene], z3.BoolRef]:
     return says
 
 
+@recorded
 @pytest.mark.parametrize(
     ("policy", "fails", "overlay", "homes", "sources"),
     [
@@ -160,6 +166,7 @@ def test_nothing_fails_where_all_hypotheses_are_met(
     assert not is_possible(scene, at_rest(), fails)
 
 
+@recorded
 @pytest.mark.parametrize("left_out", QUIET)
 def test_something_fails_where_one_hypothesis_is_not(left_out: str) -> None:
     """Of Properties 1 and 2 each: some state of three brokers at most."""
@@ -251,6 +258,7 @@ FAULTS: list[tuple[str, Build[Scene], type[Handler]]] = [
 ]
 
 
+@recorded
 @pytest.mark.parametrize(("policy", "build", "handler"), FAULTS, ids=lambda each: getattr(each, "__name__", each))
 def test_a_faulty_broker_is_not_proved(policy: str, build: Build[Scene], handler: type[Handler]) -> None:
     """The last three are brokers without fault, under a policy of which the property is not true."""
@@ -268,6 +276,7 @@ def verdicts(build: Build[Scene], policy: str) -> set[str]:
     return {settle(each, 1_000_000).verdict for each in obligations(build, any_scene(policy), scenes)}
 
 
+@recorded
 def test_counting_all_entries_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """STA-5, in the statistic itself."""
     assert verdicts(equation_3, "none") == {"proved"}
@@ -276,11 +285,13 @@ def test_counting_all_entries_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> 
     assert verdicts(equation_3, "none") & {"refuted", "unknown"}
 
 
+@recorded
 def test_a_distance_that_is_not_reset_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distance, "matches_several", lambda q, x, p: False)
     assert verdicts(equation_3, "none") & {"refuted", "unknown"}
 
 
+@recorded
 def test_similarity_is_not_proved_to_grow_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
     def backward(q: Scene, x: Term, y: Term, s: Term, p: Term) -> Truth:
         return forward(q, y, x, s, p)

@@ -14,7 +14,10 @@ from routeproof.spec.theory import BROKER, Clause, Grounded, Logic, Symbolic, de
 from routeproof.spec.theory.propagation import PROPAGATION_THEOREMS
 from routeproof.spec.theory.relation import Tree, furthest, of_overlay, path_induction, tree_holds, ways
 from routeproof.spec.theory.relation.ways import ways_hold
+from tests.shown import RECORDED
 from tests.spec.theory.small_worlds import labelled_trees, shapes_of_trees
+
+pytestmark = RECORDED
 
 (THEOREM,) = (theorem for theorem in PROPAGATION_THEOREMS if theorem.id == "TreeWays")
 AXIOMS = [clause.name for clause in tree_holds(Grounded({}), of_overlay(Overlay.line(1)))]

@@ -1,0 +1,143 @@
+"""Tests that were passed before, by the text of everything that they come from.
+
+A test that is marked `recorded` asks Z3, or explores, and its outcome depends on nothing but the code: no clock, no
+machine, no chance. While the text of the theory, the model and the judge, of the test and of what it imports, and the
+versions of Z3 and Python are what they were when it passed last (`shown.json`), the daily run does not ask again. A
+campaign asks all of them, and so does a daily run after any of that text has changed. The record is renewed with that
+of the theorems:
+
+    .venv/bin/python -m tests.checker.prove.proved
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.campaigns import daily
+
+TOP = Path(__file__).resolve().parent
+RECORD = TOP / "shown.json"
+
+PASSED = "ROUTEPROOF_PASSED"
+"""Environment variable: the file to which a run of tests appends the recorded tests that it passed."""
+
+FIXTURE = "asked_again"
+
+MARKED = re.compile(r"^(@recorded|pytestmark = RECORDED)$", re.MULTILINE)
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def _words(again: bool) -> str:
+    return "asked-again" if again else "recorded"
+
+
+RECORDED = [
+    pytest.mark.usefixtures(FIXTURE),
+    pytest.mark.parametrize(FIXTURE, daily((False, True), lambda again: not again), indirect=True, ids=_words),
+]
+"""Marks of all tests of a file (`pytestmark = RECORDED`), if each depends on nothing but code."""
+
+
+def recorded(test: Test) -> Test:
+    """Marks a test that is asked again only if something has changed that it comes from; a campaign asks it anyway."""
+    for mark in RECORDED:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture
+def asked_again(request: pytest.FixtureRequest) -> bool:
+    """True if a test is to be asked whatever is recorded."""
+    again: bool = request.param
+    return again
+
+
+def is_recorded(item: pytest.Function) -> bool:
+    """True if a test is one that is recorded, and is not to be asked whatever is recorded."""
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get(FIXTURE) is False
+
+
+def is_known(item: pytest.Function) -> bool:
+    """True if a recorded test passed when all that it comes from was as it is now."""
+    return PASSED not in os.environ and is_recorded(item) and _name(item) in known().get(_file(item), ())
+
+
+def note(item: pytest.Function) -> None:
+    """Appends a recorded test that has passed to the file of this run, if it writes one."""
+    if PASSED in os.environ and is_recorded(item):
+        with Path(os.environ[PASSED]).open("a", encoding="utf-8") as file:
+            file.write(json.dumps([_file(item), _name(item)]) + "\n")
+
+
+def _file(item: pytest.Function) -> str:
+    return item.path.relative_to(TOP).as_posix()
+
+
+def _name(item: pytest.Function) -> str:
+    return item.nodeid.partition("::")[2]
+
+
+@cache
+def known() -> dict[str, frozenset[str]]:
+    """Returns the tests that passed when all was as it is now, by file."""
+    if not RECORD.exists():
+        return {}
+    record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return {file: frozenset(row["passed"]) for file, row in record.items() if row["key"] == key(file)}
+
+
+@cache
+def key(file: str) -> str:
+    """Returns the digest of all that the tests of a file come from, as it is now."""
+    from tests.checker.prove import proved
+
+    name = ".".join(("tests", *Path(file).with_suffix("").parts))
+    used = {path.as_posix(): path.read_text(encoding="utf-8") for path in proved.imported([name])}
+    return proved.digest({**proved.sources(), **{_within(path): text for path, text in used.items()}})
+
+
+def _within(path: str) -> str:
+    """Returns a path from the folder that holds it: where the repository lies does not count."""
+    for folder in ("tests", "routeproof"):
+        if f"/{folder}/" in path:
+            return folder + path.rpartition(f"/{folder}/")[2]
+    return path
+
+
+def files() -> list[str]:
+    """Returns the files with tests that are recorded."""
+    found = (path for path in sorted(TOP.rglob("test_*.py")) if MARKED.search(path.read_text(encoding="utf-8")))
+    return [path.relative_to(TOP).as_posix() for path in found]
+
+
+def renew() -> None:
+    """Runs the tests of every file that is not recorded as it is now, and writes what passed."""
+    record = {}
+    for file in files():
+        passed = known().get(file) or _run(file)
+        print(file, len(passed), flush=True)
+        record[file] = {"key": key(file), "passed": sorted(passed)}
+        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _run(file: str) -> frozenset[str]:
+    with TemporaryDirectory() as folder:
+        passed = Path(folder) / "passed"
+        passed.touch()
+        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", f"tests/{file}"]
+        subprocess.run(command, cwd=TOP.parent, env={**os.environ, PASSED: str(passed)}, check=True)
+        rows = [json.loads(line) for line in passed.read_text(encoding="utf-8").splitlines()]
+    return frozenset(name for of, name in rows if of == file)
