@@ -1,16 +1,25 @@
-"""A standalone cluster of two workers on this machine: they get the package, or are refused."""
+"""A standalone cluster of two workers on this machine: they get the package, or are refused, and one dies in mid-run.
+
+Validation has workers with nothing of ours but what was sent. The tests share the cluster, and go in this order.
+"""
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from routeproof.checker.cli import main
 from routeproof.checker.spark import session as sessions
 from routeproof.checker.spark.session import session
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate import setting_of, validate
+from routeproof.checker.validate.spark import lines
+from routeproof.checker.validate.spark.job import judge
 from tests.checker.spark.cluster import Cluster
 from tests.checker.spark.conftest import Left, bare_python
 
@@ -82,3 +91,88 @@ def test_workers_without_room(cluster: Cluster, tmp_path: Path, left: Left, monk
     with pytest.raises(UsageError, match=late), session(cluster.url):
         pass
     assert left() == []
+
+
+RANGE = 400_000
+"""Bytes: some dozen tasks."""
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the simulator, with snapshots, and with one delivery missing near its end."""
+    out = tmp_path_factory.mktemp("run")
+    assert main(["run", "controlled", "--scale", "0.005", "--trace", "--snapshots", "300", "--out", str(out)]) == 0
+    lines = (out / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    lost = max(i for i, line in enumerate(lines) if b'"event":"deliver"' in line)
+    path = out / "spoilt.jsonl"
+    path.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))
+    return path
+
+
+def test_the_verdict_is_the_same_when_a_worker_dies(
+    trace: Path, cluster: Cluster, worker_python: Path, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = validate(trace, "exact")
+    assert expected.verdict == "rejected"
+    monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
+    killed: list[float] = []
+    with session(cluster.url) as spark:
+        tracker = spark.sparkContext.statusTracker()
+
+        def kill() -> None:
+            """As soon as some tasks of a stage are done and others are not."""
+            limit = time.monotonic() + 90
+            while time.monotonic() < limit and not killed:
+                for stage in tracker.getActiveStageIds():
+                    info = tracker.getStageInfo(stage)
+                    if info is not None and 0 < info.numCompletedTasks < info.numTasks:
+                        cluster.kill_worker(0)
+                        killed.append(time.monotonic())
+                        return
+                time.sleep(0.02)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        report = judge(spark, trace, setting_of(trace, "exact"), ranges=RANGE)
+        ended = time.monotonic()
+        killer.join()
+    assert report == expected
+    assert killed, "the job was over before anything could be killed"
+    assert killed[0] < ended
+    assert cluster.alive() == 1
+    assert left() == []
+
+
+def test_by_the_command_line(
+    trace: Path,
+    cluster: Cluster,
+    worker_python: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """On the worker that is left."""
+    monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
+    assert main(["validate", str(trace)]) == 1
+    here = capsys.readouterr().out
+    assert main(["validate", str(trace), "--engine", "spark", "--master", cluster.url]) == 1
+    there = capsys.readouterr().out
+    assert _without_seconds(there) == _without_seconds(here)
+
+
+def _without_seconds(out: str) -> list[str]:
+    return [line.rpartition(",")[0] if line.endswith(" s") else line for line in out.splitlines()]
+
+
+def test_a_trace_that_workers_cannot_read(
+    tmp_path: Path, trace: Path, cluster: Cluster, worker_python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One clear line: here, the file goes once it has been looked at."""
+    path = tmp_path / "gone.jsonl"
+    path.write_bytes(trace.read_bytes())
+    setting = setting_of(path, "exact")
+    monkeypatch.setenv("PYSPARK_PYTHON", str(worker_python))
+    read = lines.ranges(path, RANGE, 2)
+    path.unlink()
+    monkeypatch.setattr(lines, "ranges", lambda *_: read)
+    with pytest.raises(UsageError, match=r"gone\.jsonl"), session(cluster.url) as spark:
+        judge(spark, path, setting, ranges=RANGE)
