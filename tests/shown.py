@@ -113,7 +113,7 @@ def _within(path: str) -> str:
     """Returns a path from the folder that holds it: where the repository lies does not count."""
     for folder in ("tests", "routeproof"):
         if f"/{folder}/" in path:
-            return folder + path.rpartition(f"/{folder}/")[2]
+            return f"{folder}/" + path.rpartition(f"/{folder}/")[2]
     return path
 
 

@@ -2,12 +2,16 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import z3
 
 from routeproof.checker.prove.theorems import THEOREMS
+from tests import shown
 from tests.checker.prove import proved
 from tests.checker.prove.test_theorems import EXPECTED
 
@@ -90,3 +94,64 @@ def test_no_part_of_the_product_reads_the_record() -> None:
     files = [path for room in rooms for path in (proved.TOP / room).rglob("*.py")]
     assert len(files) > 200
     assert not [path for path in files if re.search(r"proved\.json|checker\.prove\.proved", path.read_text("utf-8"))]
+
+
+# -- tests that are recorded -------------------------------------------------------------------------------------------
+
+FILE = "spec/theory/test_trees.py"
+
+
+def a_test(again: bool, name: str = "test_roads") -> Any:
+    """A test of `FILE` as pytest has it, as far as the record looks at it."""
+    call = SimpleNamespace(params={shown.FIXTURE: again})
+    return SimpleNamespace(path=shown.TOP / FILE, nodeid=f"tests/{FILE}::{name}", callspec=call)
+
+
+@pytest.fixture
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A record in which one test of `FILE` has passed."""
+    path = tmp_path / "shown.json"
+    path.write_text(json.dumps({FILE: {"key": shown.key(FILE), "passed": ["test_roads"]}}))
+    monkeypatch.setattr(shown, "RECORD", path)
+    monkeypatch.delenv(shown.PASSED, raising=False)
+    shown.known.cache_clear()
+    yield path
+    shown.known.cache_clear()
+
+
+def test_a_test_that_passed_is_not_asked_again(record: Path) -> None:
+    assert shown.is_known(a_test(again=False))
+    assert not shown.is_known(a_test(again=False, name="test_rivers")), "one that is not recorded"
+    assert not shown.is_known(a_test(again=True)), "a campaign asks it"
+
+
+def test_a_test_is_asked_again_when_its_text_has_changed(record: Path) -> None:
+    record.write_text(record.read_text().replace(shown.key(FILE), "0" * 64))
+    assert not shown.is_known(a_test(again=False))
+
+
+def test_the_text_of_a_test_and_of_what_it_imports_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    digested: list[dict[str, str]] = []
+
+    def digest(texts: dict[str, str]) -> str:
+        digested.append(texts)
+        return ""
+
+    monkeypatch.setattr(proved, "digest", digest)
+    shown.key.__wrapped__(FILE)
+    (texts,) = digested
+    assert {f"tests/{FILE}", "tests/spec/theory/small_worlds.py", "spec/theory/relation/ways.py"} <= texts.keys()
+
+
+def test_a_run_that_renews_the_record_asks_everything_and_notes_it(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(shown.PASSED, str(tmp_path / "passed"))
+    assert not shown.is_known(a_test(again=False))
+    shown.note(a_test(again=False))
+    shown.note(a_test(again=True))
+    assert (tmp_path / "passed").read_text() == f'["{FILE}", "test_roads"]\n'
+
+
+def test_what_is_marked_is_found() -> None:
+    assert {FILE, "pruning/test_relation.py", "spec/theory/test_conditions.py"} <= set(shown.files())
