@@ -144,8 +144,6 @@ def _json(value: object) -> str | None:
     return None if value is None else msgspec.json.encode(value).decode("utf-8")
 
 
-columns = schema  # FOLD: rename
-
 HELD = 1 << 15
 """Events that wait in memory for their neighbours."""
 
@@ -198,7 +196,7 @@ def write_parquet(
             temporary.open("wb") as written,
             parquet_writer(
                 written,
-                columns(protocol).with_metadata(metadata),
+                schema(protocol).with_metadata(metadata),
                 use_dictionary=list(NAMES),
                 dictionary_pagesize_limit=DICTIONARY_BYTES,
                 write_page_checksum=True,
