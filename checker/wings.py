@@ -5,7 +5,7 @@ room.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from attrs import frozen
@@ -19,6 +19,7 @@ from routeproof.model.world import State, World
 if TYPE_CHECKING:
     from routeproof.checker.fuzz.strategies import Fuzzing
     from routeproof.checker.prove.refine.sample import Refinement
+    from routeproof.checker.prove.solve import CodeTheorem
 
 Changes = Callable[[World, str, Hashable, Hashable], Iterator[tuple[str, str]]]
 """(world, name of the node, its state before, its state after) -> rows of who and what."""
@@ -95,6 +96,8 @@ class Wing:
 
     refinement: Callable[[], Refinement] | None = None
     """How its model is held to the relation of its proofs, imported when asked for; None where there is no relation."""
+    code_theorems: Callable[[], Sequence[CodeTheorem]] = tuple
+    """Further theorems about the protocol's code, which hold up to a bound, imported when asked for."""
 
 
 def _refinement_of_routing() -> Refinement:

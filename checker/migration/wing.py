@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
@@ -13,6 +13,7 @@ from routeproof.model.world import World
 
 if TYPE_CHECKING:
     from routeproof.checker.fuzz.strategies import Fuzzing
+    from routeproof.checker.prove.solve import CodeTheorem
 
 
 def fuzzing() -> Fuzzing:
@@ -37,4 +38,11 @@ def experiments() -> Mapping[str, Any]:
     return EXPERIMENTS
 
 
-WING = Wing(about=about, fuzzing=fuzzing, experiments=experiments)
+def code_theorems() -> Sequence[CodeTheorem]:
+    """The comparison of the model's moves with the relation of their proofs."""
+    from routeproof.checker.migration.refinement import theorem
+
+    return [theorem()]
+
+
+WING = Wing(about=about, fuzzing=fuzzing, experiments=experiments, code_theorems=code_theorems)

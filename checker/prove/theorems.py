@@ -30,6 +30,7 @@ from routeproof.checker.prove.solve import VERDICTS, CodeTheorem, Examination, J
 from routeproof.checker.prove.vacuity import Possibilities
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.processes import in_processes
+from routeproof.checker.wings import wings
 from routeproof.model.protocols import MUTANTS
 from routeproof.spec.catalogues import specifications
 from routeproof.spec.theory.filters import FILTER_THEOREMS
@@ -167,6 +168,7 @@ THEOREMS: dict[str, AnyTheorem] = {
         for each in refinements().values()
         for theorem in each.theorems(Sample.usual(each.usual), Sample.usual((*each.usual, *each.wider)))
     },
+    **{theorem.id: theorem for wing in wings().values() for theorem in wing.code_theorems()},
 }
 
 

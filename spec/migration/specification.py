@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
@@ -12,6 +13,9 @@ from routeproof.model.migration.parameters import movers, publisher_name, topolo
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
+
+if TYPE_CHECKING:
+    from routeproof.spec.theory.proof import Theorem
 
 States = Mapping[Node, MigrationTables | Publisher]
 
@@ -166,12 +170,20 @@ RULES = tuple(
     )
 )
 
+
+def theorems() -> Sequence[Theorem]:
+    from routeproof.spec.migration.theory.theorems import THEOREMS
+
+    return THEOREMS
+
+
 SPECIFICATION = Specification(
     "migration",
     POLICIES,
     properties=PROPERTIES_OF_MIGRATION,
     rules=RULES,
     claims=(*MIGRATION_CLAIMS, *FIGURE_CLAIMS),
+    theorems=theorems,
     adopts=(
         "NoLostDelivery",
         "NoDuplicate",

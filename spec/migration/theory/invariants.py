@@ -6,6 +6,8 @@ follow from invariants of the same state.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import frozen
 
 from routeproof.spec.migration.theory.move import MoveState, Setting
@@ -19,13 +21,20 @@ class Moved:
 
     q: Setting
     m: MoveState
+    named: tuple[Term, ...] = ()
+    """Brokers that a proof tries first where some broker is looked for. They change no meaning."""
+    met: list[bool] | None = None
+    """Filled where the condition of a sentence is met: a sentence whose condition never is says nothing."""
 
     @property
     def logic(self) -> Logic:
         return self.q.logic
 
     def if_(self, *conditions: Truth, then: Truth) -> Truth:
-        return self.logic.implies(self.logic.all_of(*conditions), then)
+        condition = self.logic.all_of(*conditions)
+        if self.met is not None and condition is True:
+            self.met.append(True)
+        return self.logic.implies(condition, then)
 
     def both(self, *parts: Truth) -> Truth:
         return self.logic.all_of(*parts)
@@ -38,6 +47,9 @@ class Moved:
 
     def apart(self, one: Term, other: Term) -> Truth:
         return self.logic.apart(one, other)
+
+    def some_broker(self, holds: Callable[[Term], Truth]) -> Truth:
+        return self.either(*map(holds, self.named), self.logic.some((BROKER,), holds))
 
     def on_both(self, b: Term) -> Truth:
         return self.both(self.q.on_old(b), self.q.on_new(b))
@@ -68,7 +80,7 @@ ORDER = Book()
 # -- the update and the completion -------------------------------------------------------------------------------------
 
 
-@PHASES.conjunct(BROKER)
+@PHASES.conjunct(BROKER, needs="an_update_comes_from_where_it_was_handled")
 def what_is_updated_is_on_the_path(w: Moved, b: Term) -> Truth:
     """The update goes from the target toward the source, and begins after the pause."""
     return w.if_(w.m.updated(b), then=w.both(w.q.on_path(b), w.m.paused()))
@@ -124,7 +136,7 @@ def a_completion_comes_from_where_it_was_handled(w: Moved, b: Term) -> Truth:
     )
 
 
-@PHASES.conjunct()
+@PHASES.conjunct(needs="completion_follows_update_and_mark")
 def phases_follow_each_other(w: Moved) -> Truth:
     """The mark comes after the pause, and the publisher resumes after the completion and the mark."""
     return w.both(
@@ -151,7 +163,7 @@ def where_the_publisher_speaks(w: Moved, p: Term) -> Truth:
 # -- the subscription --------------------------------------------------------------------------------------------------
 
 
-@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is")
+@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is a_completion_comes_from_where_it_was_handled")
 def both_ways_keep_it(w: Moved, b: Term) -> Truth:
     """A broker on the way from both places has the subscription throughout."""
     return w.if_(
@@ -176,7 +188,12 @@ def what_is_sent_is_there_or_on_its_way(w: Moved, b: Term) -> Truth:
     return w.if_(w.m.sent(b), then=w.either(w.m.has(b), w.m.addition(b)))
 
 
-@TABLES.conjunct(BROKER, needs="where_a_withdrawal_is what_is_sent_is_there_or_on_its_way who_has_it_was_sent")
+@TABLES.conjunct(
+    BROKER,
+    needs="where_a_withdrawal_is what_is_sent_is_there_or_on_its_way who_has_it_was_sent additions_are_on_the_new_way"
+    " a_completion_comes_from_where_it_was_handled an_update_comes_from_where_it_was_handled"
+    " completion_follows_update_and_mark updates_begin_at_the_target",
+)
 def an_addition_is_sent(w: Moved, b: Term) -> Truth:
     """A subscription on its way was recorded by its sender, and its receiver does not have it."""
     return w.if_(w.m.addition(b), then=w.both(w.m.sent(b), w.apart(b, w.q.home), w.no(w.m.has(b))))
@@ -341,7 +358,7 @@ def nothing_is_lost(w: Moved, p: Term) -> Truth:
         then=w.either(
             w.m.delivered(p),
             w.is_at_client(p),
-            w.logic.some((BROKER,), lambda y: w.m.flying(p, y)),
+            w.some_broker(lambda y: w.m.flying(p, y)),
         ),
     )
 

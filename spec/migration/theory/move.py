@@ -6,7 +6,7 @@ knows of s and of the move, and where copies of publications are. A table has s 
 home, if at all; a message about s on a link is therefore indexed by the broker at the end of the link that lies farther
 from the home, and a copy of a publication by the broker that sent it toward the home.
 
-An event has a guard and gives every part of the state a new value, in the language of a `Logic`. Z3 reads it over
+An event has a guard and gives every part of the state a new value, in the language of `formulas`. Z3 reads it over
 trees of any size. Over listed brokers it computes the next state, which is how the model is held to it.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory import BROKER, PUB, Logic, Relation, Sort, Term, Truth, over
+from routeproof.spec.theory import BROKER, PUB, Clause, Logic, Relation, Sort, Term, Truth, over
 from routeproof.spec.theory.relation import Tree
 
 DRAINED, AT_ONCE = "drained", "at-once"
@@ -118,23 +118,47 @@ class Event:
     rules: tuple[str, ...] = ()
 
 
-def started(q: Setting, m: MoveState) -> list[Truth]:
-    """The conditions at the beginning: everything is settled, nothing is published, and no move has begun."""
+def started(q: Setting, m: MoveState) -> list[Clause]:
+    """The conditions at the beginning: everything is settled, no move has begun, and copies are on the old way.
+
+    Where publications are in their order, and in one place each, is a part of it (`invariants.started_copies`).
+    """
     logic = q.logic
 
     def known(b: Term) -> Truth:
         return logic.any_of(q.on_old(b), q.other(b))
 
-    idle = (m.updated, m.done, m.update, m.completion, m.addition, m.withdrawal)
-    none = (m.old, m.held, m.new, m.published, m.delivered)
+    idle = {"updated": m.updated, "done": m.done, "update": m.update, "completion": m.completion}
+    silent = {"addition": m.addition, "withdrawal": m.withdrawal}
     return [
-        *(logic.every((BROKER,), lambda b, part=part: logic.no(part(b))) for part in idle),
-        *(logic.every((PUB,), lambda p, part=part: logic.no(part(p))) for part in none),
-        *(logic.no(part()) for part in (m.twice, m.paused, m.flushed, m.resumed)),
-        logic.every((PUB, BROKER), lambda p, b: logic.no(m.flying(p, b))),
-        logic.every((BROKER,), lambda b: logic.iff(m.has(b), known(b))),
-        logic.every((BROKER,), lambda b: logic.iff(m.sent(b), logic.all_of(logic.apart(b, q.home), known(b)))),
+        *(
+            Clause(f"nothing is in {name}", (BROKER,), lambda b, part=part: logic.no(part(b)))
+            for name, part in (idle | silent).items()
+        ),
+        *(
+            Clause(f"nothing is in {name}", (PUB,), lambda p, part=part: logic.no(part(p)))
+            for name, part in {"held": m.held, "new": m.new}.items()
+        ),
+        *(
+            Clause(f"not {name}", (), lambda part=part: logic.no(part()))
+            for name, part in {"paused": m.paused, "flushed": m.flushed, "resumed": m.resumed}.items()
+        ),
+        Clause("the old way has it, and where others draw it", (BROKER,), lambda b: logic.iff(m.has(b), known(b))),
+        Clause(
+            "and it was sent there",
+            (BROKER,),
+            lambda b: logic.iff(m.sent(b), logic.all_of(logic.apart(b, q.home), known(b))),
+        ),
+        Clause(
+            "copies are on the old way", (PUB, BROKER), lambda p, y: logic.implies(m.flying(p, y), lambda: q.on_old(y))
+        ),
     ]
+
+
+def next_move(q: Setting, m: MoveState, target: Term) -> tuple[Setting, MoveState]:
+    """The setting and the beginning of the move that follows: it begins at the target of this one."""
+    empty: dict[str, Relation] = dict.fromkeys(("updated", "done", "held", "new", "paused", "flushed", "resumed"), no)
+    return evolve(q, source=q.target, target=target), evolve(m, **empty, old=m.new)
 
 
 # -- parts of events ---------------------------------------------------------------------------------------------------
@@ -160,12 +184,16 @@ def yes(*row: Term) -> Truth:
     return True
 
 
-def handled(q: Setting, m: MoveState, b: Term, p: Term, carried: bool) -> MoveState:
-    """RTE-5: the broker delivers the publication, or sends it on; also, where `carried`, for another subscription."""
+def no(*row: Term) -> Truth:
+    return False
+
+
+def handled(q: Setting, m: MoveState, b: Term, p: Term) -> MoveState:
+    """RTE-5: a broker that has the subscription delivers the publication, or sends it on; any other drops it."""
     logic = q.logic
     at_home = q.equal(b, q.home)
     delivers = logic.all_of(at_home, m.has(b))
-    goes = logic.all_of(logic.no(at_home), True if carried else m.has(b))
+    goes = logic.all_of(logic.no(at_home), m.has(b))
     again = logic.all_of(delivers, m.delivered(p))
     twice = m.twice
     return evolve(
@@ -224,19 +252,16 @@ def _publish(q: Setting, m: MoveState, p: Term) -> MoveState:
     )
 
 
-def _at_source(carried: bool) -> Callable[..., MoveState]:
-    return lambda q, m, p: handled(q, evolve(m, old=minus(q, m.old, p)), q.source, p, carried)
+def _at_source(q: Setting, m: MoveState, p: Term) -> MoveState:
+    return handled(q, evolve(m, old=minus(q, m.old, p)), q.source, p)
 
 
-def _at_target(carried: bool) -> Callable[..., MoveState]:
-    return lambda q, m, p: handled(q, evolve(m, new=minus(q, m.new, p)), q.target, p, carried)
+def _at_target(q: Setting, m: MoveState, p: Term) -> MoveState:
+    return handled(q, evolve(m, new=minus(q, m.new, p)), q.target, p)
 
 
-def _onward(carried: bool) -> Callable[..., MoveState]:
-    def effect(q: Setting, m: MoveState, p: Term, y: Term) -> MoveState:
-        return handled(q, evolve(m, flying=minus(q, m.flying, p, y)), q.inward(y), p, carried)
-
-    return effect
+def _onward(q: Setting, m: MoveState, p: Term, y: Term) -> MoveState:
+    return handled(q, evolve(m, flying=minus(q, m.flying, p, y)), q.inward(y), p)
 
 
 def _onward_guard(q: Setting, m: MoveState, p: Term, y: Term) -> Truth:
@@ -351,36 +376,11 @@ def _withdraw(q: Setting, m: MoveState, b: Term) -> MoveState:
     )
 
 
-def _for_others(q: Setting, m: MoveState, b: Term) -> Truth:
-    return q.logic.no(m.has(b))
-
-
 EVENTS = (
     Event("publish", (PUB,), _publish_guard, _publish, ("MIG-1",)),
-    Event("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source(False), ("RTE-5",)),
-    Event(
-        "publication at the source, for others",
-        (PUB,),
-        lambda q, m, p: q.logic.all_of(first_of(q, m.old, p), _for_others(q, m, q.source)),
-        _at_source(True),
-        ("RTE-5",),
-    ),
-    Event("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target(False), ("RTE-5",)),
-    Event(
-        "publication at the target, for others",
-        (PUB,),
-        lambda q, m, p: q.logic.all_of(first_of(q, m.new, p), _for_others(q, m, q.target)),
-        _at_target(True),
-        ("RTE-5",),
-    ),
-    Event("publication on its way", (PUB, BROKER), _onward_guard, _onward(False), ("RTE-5",)),
-    Event(
-        "publication on its way, for others",
-        (PUB, BROKER),
-        lambda q, m, p, y: q.logic.all_of(_onward_guard(q, m, p, y), _for_others(q, m, q.inward(y))),
-        _onward(True),
-        ("RTE-5",),
-    ),
+    Event("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source, ("RTE-5",)),
+    Event("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target, ("RTE-5",)),
+    Event("publication on its way", (PUB, BROKER), _onward_guard, _onward, ("RTE-5",)),
     Event("pause", (), lambda q, m: q.logic.no(m.paused()), _pause, ("MIG-1", "MIG-12")),
     Event("mark at the source", (), _flush_guard, _flush, ("MIG-7", "MIG-12")),
     Event("publisher at the target", (), _take_in_guard, _take_in, ("MIG-2", "MIG-4", "MIG-15")),

@@ -71,6 +71,14 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "PruningAnchored": ("proved", 2),
     "PruningNoStray": ("proved", 1),
     "PruningSimplePaths": ("proved", 3),
+    "MovePhases": ("proved", 117),
+    "MoveTables": ("proved", 169),
+    "MoveCopies": ("proved", 93),
+    "MoveOrder": ("proved", 52),
+    "MoveEnds": ("proved", 2),
+    "MovesFollow": ("proved", 25),
+    "MoveHappens": ("bounded", 57),
+    "MoveNeeds": ("proved", 5),
     "DeliveryHappens": ("proved", 3),
     "SafeFromTheBeginning": ("bounded", 3),
     "SafeFromAnywhere": ("bounded", 3),
@@ -93,6 +101,7 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "PruningAnswersAllowed": ("bounded", 15),
     "PruningAnswersDetermined": ("bounded", 10),
     "PruningStepsAllowed": ("bounded", 14),
+    "MoveStepsAllowed": ("bounded", 2),
 }
 
 
