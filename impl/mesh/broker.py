@@ -9,11 +9,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from attrs import evolve
+
 from routeproof.impl.index.profile import spans_of
 from routeproof.impl.mesh.forwarding import MasterMap, WorkingMap, copies, downstream, strategy_of
+from routeproof.impl.mesh.links import LinkProfile
 from routeproof.impl.mesh.tables import SubscriptionTables
 from routeproof.impl.observers import Counters
-from routeproof.model.mesh.messages import Anchor, CloseLink, Down, Drained, Load, OpenLink, Passed, Up
+from routeproof.model.mesh.messages import (
+    Anchor,
+    CloseLink,
+    Down,
+    Drained,
+    Load,
+    Measure,
+    OpenLink,
+    Passed,
+    Report,
+    Review,
+    Up,
+)
 from routeproof.model.mesh.parameters import MeshParameters
 from routeproof.model.messages import (
     Advertise,
@@ -49,6 +64,7 @@ class MeshBroker:
         """Per end of closed soft links, how many `Down` have no answer yet."""
         self.is_loaded = False
         self.subscriptions = SubscriptionTables(node)
+        self.profile = LinkProfile(parameters)
         self._view: WorkingMap | None = None
 
     def receive(self, sender: Node, message: Message) -> Sends:
@@ -79,6 +95,12 @@ class MeshBroker:
                 self.draining -= Counter({sender: 1})
             case Load(high):  # FWD-7
                 self.is_loaded = high
+            case Measure(percent):
+                self._report(LOCAL, Report(self.node, percent, self.parameters.radius), out)
+            case Report() as report:
+                self._report(sender, report, out)
+            case Review():
+                self._review(out)
             case Advertise() | Unadvertise():
                 pass  # advertisements do not travel
             case _:
@@ -118,6 +140,7 @@ class MeshBroker:
         allowed = downstream(view, view.everything, way)  # FWD-3, before anything is matched
         anchors = self.subscriptions.matching(publication.event, spans, allowed)
         chosen = strategy_of(self.parameters.strategy(self.node), is_loaded=self.is_loaded)(view, anchors)
+        self.profile.count(view.ends(chosen))
         for end in copies(view, chosen, self.parameters.copies):
             out.append((end, Publish(publication, Passed((*way, *self._passed(end))))))
         local = self.subscriptions.local(publication.event, spans)
@@ -160,6 +183,24 @@ class MeshBroker:
             self.draining[to] += is_awaited
             out.append((to, Down()))
         self.candidates.discard(to)
+        self._view = None
+
+    def _report(self, sender: Node, report: Report, out: Sends) -> None:
+        """LINK-4."""
+        self.profile.loads[report.at] = report.percent
+        if report.hops:
+            onward = evolve(report, hops=report.hops - 1)
+            out += [(neighbour, onward) for neighbour in self.master.neighbours if neighbour != sender]
+
+    def _review(self, out: Sends) -> None:
+        """LINK-5: one round."""
+        soft, candidates = self.profile.choose(self.master, self.soft, self.candidates)
+        for end in sorted(self.soft - {*soft}):
+            self._close(end, out)
+        for end in soft:
+            if end not in self.soft:
+                self._open(end, out)
+        self.candidates = set(candidates)
         self._view = None
 
     @property

@@ -174,6 +174,10 @@ class MovingBroker(MeshBroker):
             return  # MOVE-2
         super()._open(to, out)
 
+    def _review(self, out: Sends) -> None:
+        if not self.ring:  # LINK-5
+            super()._review(out)
+
     # -- renew ---------------------------------------------------------------------------------------------------------
 
     def _hand_over(self, out: Sends) -> None:
@@ -298,6 +302,8 @@ class MovingBroker(MeshBroker):
             subs=tuple(self.subscriptions),
             incoming=tuple(sorted(self.incoming)),
             is_loaded=self.is_loaded,
+            sent=tuple(sorted(self.profile.sent.items())),
+            loads=tuple(sorted(self.profile.loads.items())),
             target=self.target,
             ring=self.ring,
             phase=self.phase,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from attrs import fields
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import MESH, CloseLink, Load, Move, OpenLink
+from routeproof.model.mesh.messages import MESH, CloseLink, Load, Measure, Move, OpenLink, Review
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.parameters import (
     DEFAULT,
@@ -26,12 +27,17 @@ from routeproof.model.protocol import Protocol
 from routeproof.model.reading import Place
 
 COORDINATOR = "coordinator"
+MOST_LINKS = 1_000
+MOST_ROUNDS = 16
+COUNTS = {"fanout": (1, MOST_LINKS), "maxlinks": (1, MOST_LINKS), "weak": (0, MOST_LINKS), "threshold": (0, 100)}
+"""Keys that are whole numbers, with their bounds."""
 
 
 def _topology(instance: Instance) -> Topology:
     """The overlay, a channel both ways for each soft link and each new primary link, and those to the coordinator."""
     chosen = parameters_of(instance)
-    links = (*chosen.soft, *chosen.opens, *chosen.moves)
+    links = [*chosen.soft, *chosen.opens, *chosen.moves]
+    links += [(near, far) for near in set(chosen.rounds) for far in instance.overlay.brokers if near != far]
     if not chosen.moves:
         return Topology.of(instance.overlay, {}, links)
     asks = [(broker, COORDINATOR) for broker, _ in chosen.moves]
@@ -49,6 +55,13 @@ def _operations(instance: Instance) -> list[OperationRow]:
     for broker in chosen.loaded:
         rows.append(OperationRow(f"loaded(b{broker})", broker, Load(True)))
         rows.append(OperationRow(f"recovered(b{broker})", broker, Load(False), f"loaded(b{broker})"))
+    for broker, percent in chosen.loads:
+        rows.append(OperationRow(f"load(b{broker}, {percent})", broker, Measure(percent)))
+    reviews = Counter[int]()
+    for broker in chosen.rounds:
+        reviews[broker] += 1
+        before = f"round(b{broker}, {reviews[broker] - 1})" if reviews[broker] > 1 else ""
+        rows.append(OperationRow(f"round(b{broker}, {reviews[broker]})", broker, Review(), before))
     for broker, to in chosen.moves:
         rows.append(OperationRow(f"move(b{broker}, b{to})", broker, Move(to)))
     return rows
@@ -57,7 +70,7 @@ def _operations(instance: Instance) -> list[OperationRow]:
 def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     """The table `[mesh]`."""
     links = ("soft", "candidates", "opens", "closes")
-    keys = place.table((), ("radius", "strategies", *links, "loaded", "moves", *READINGS))
+    keys = place.table((), ("radius", "strategies", *links, "loaded", *COUNTS, "loads", "rounds", "moves", *READINGS))
     chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
     if "radius" in keys:
         chosen["radius"] = keys["radius"].whole(1, RADIUS)
@@ -67,6 +80,16 @@ def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     for name in links:
         if name in keys:
             chosen[name] = _links(keys[name], instance, radius)
+    chosen |= {name: keys[name].whole(*COUNTS[name]) for name in COUNTS if name in keys}
+    if chosen.get("maxlinks", DEFAULT.maxlinks) < chosen.get("fanout", DEFAULT.fanout):
+        keys["maxlinks" if "maxlinks" in keys else "fanout"].reject("maxlinks is below fanout; expected at least that")
+    for name in ("soft", "candidates"):
+        _refuse_too_many(keys, name, chosen, instance)
+    if "loads" in keys:
+        chosen["loads"] = _loads(keys["loads"], instance)
+    if "rounds" in keys:
+        entries = keys["rounds"].items(MOST_ROUNDS, "brokers")
+        chosen["rounds"] = tuple(each.broker(instance.overlay) for each in entries)
     if "moves" in keys:
         chosen["moves"] = _links(keys["moves"], instance, len(instance.overlay.brokers))
     opened = {*chosen.get("soft", ()), *chosen.get("candidates", ()), *chosen.get("opens", ())}
@@ -85,6 +108,24 @@ def _strategies(place: Place, brokers: int) -> tuple[str, ...]:
     if len(named) not in (1, brokers):
         place.reject(f"found {len(named)} strategies; expected 1, or {brokers}, one a broker")
     return named
+
+
+def _refuse_too_many(keys: Mapping[str, Place], name: str, chosen: Mapping[str, Any], instance: Instance) -> None:
+    """LINK-5: no broker begins with more links than it may have."""
+    fanout, maxlinks = (chosen.get(key, getattr(DEFAULT, key)) for key in ("fanout", "maxlinks"))
+    for broker, many in Counter(near for near, _ in chosen.get(name, ())).items():
+        most = fanout - len(instance.overlay.neighbours(broker)) if name == "soft" else maxlinks - fanout
+        if many > most:
+            keys[name].reject(f"b{broker} has {many}; expected at most {max(0, most)}, by fanout and maxlinks")
+
+
+def _loads(place: Place, instance: Instance) -> tuple[Link, ...]:
+    """Brokers with loads in percent, each broker at most once."""
+    entries = place.items(len(instance.overlay.brokers), "loads, each [broker, percent]")
+    pairs = [entry.items(2, "a broker and a percentage", least=2) for entry in entries]
+    loads = tuple((broker.broker(instance.overlay), percent.whole(0, 100)) for broker, percent in pairs)
+    place.distinct(entries, [broker for broker, _ in loads])
+    return loads
 
 
 def _links(place: Place, instance: Instance, radius: int) -> tuple[Link, ...]:

@@ -144,6 +144,7 @@ class Mesh:
         kept = self.downstream(view, anchors, way)
         strategy = self.strategy(local)
         ends = STRATEGIES[strategy](view, kept)
+        after = self.counted(local, ends)
         sends = [(to, Publish(p, Passed(self.way_to(local, way, to)))) for to in self.carriers(view, ends, local)]
         local_ones = [(LOCAL, Deliver(p, s)) for s, anchor in matching if anchor == here]
         rules = {"FWD-1"} if sends or local_ones else set()
@@ -155,7 +156,11 @@ class Mesh:
             rules.add("FWD-9")
         if any(end != anchor for anchor, end in elsewhere.items()):
             rules.add("SUB-5")
-        return Outcome(local, (*sends, *local_ones), frozenset(rules))
+        return Outcome(after, (*sends, *local_ones), frozenset(rules))
+
+    def counted(self, local: MeshTables, ends: Ends) -> MeshTables:
+        """Tables with the publication counted for the ends that it is meant for."""
+        return local
 
     def view(self, local: MeshTables) -> WorkingMap:
         """MESH-2."""

@@ -88,7 +88,39 @@ class Load(Message):
     high: bool
 
 
-LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load)
+@frozen(cache_hash=True)
+class Measure(Message):
+    """LINK-4: the broker's load from now on, in percent."""
+
+    kind = "measure"
+    control = False
+    by = "driver"
+
+    percent: int
+
+
+@frozen(cache_hash=True)
+class Report(Message):
+    """LINK-4: the load of a broker, for its neighbourhood; it may go this many hops farther from the receiver."""
+
+    kind = "report"
+    control = False
+
+    at: Node
+    percent: int
+    hops: int
+
+
+@frozen(cache_hash=True)
+class Review(Message):
+    """LINK-5: the broker goes through its links."""
+
+    kind = "review"
+    control = False
+    by = "driver"
+
+
+LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load, Measure, Report, Review)
 
 
 # -- the move of a broker ----------------------------------------------------------------------------------------------
@@ -283,6 +315,11 @@ class MeshTables:
     """The brokers whose soft link to this one stands."""
     is_loaded: bool = False
     """FWD-7: the uplink is above the threshold."""
+
+    sent: tuple[tuple[Node, int], ...] = ()
+    """LINK-2: per end the number of publications meant for it since the last round."""
+    loads: tuple[tuple[Node, int], ...] = ()
+    """LINK-4: the loads that are known, in percent."""
 
     target: Node = LOCAL
     """MOVE-1: the broker to which this one asks to move."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from attrs import evolve
 
-from routeproof.model.mesh.handler import Mesh
+from routeproof.model.mesh.links import ManagedMesh
 from routeproof.model.mesh.messages import (
     Anchor,
     Ask,
@@ -40,7 +40,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
 
 
-class MovingMesh(Mesh):
+class MovingMesh(ManagedMesh):
     """The mesh, whose brokers may move."""
 
     name = "mesh"
@@ -85,6 +85,10 @@ class MovingMesh(Mesh):
             case OpenLink(to) if not self.may_open(local, to):
                 return Outcome(local, (), frozenset({"MOVE-2"}))
         return super().handle(node, local, sender, message)
+
+    def may_review(self, local: MeshTables) -> bool:
+        """LINK-5: no link comes or goes while a move is under way."""
+        return not local.ring
 
     def at_coordinator(self, local: Coordinator, sender: Node, message: Hashable) -> Outcome:
         """MOVE-1: one broker moves at a time. Those that ask meanwhile wait, in the order in which they asked."""

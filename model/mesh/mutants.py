@@ -8,7 +8,7 @@ from attrs import evolve
 
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import WorkingMap
-from routeproof.model.mesh.messages import Edges, Ends, MasterMap, MeshTables, Renew, Ring
+from routeproof.model.mesh.messages import Edges, Ends, MasterMap, MeshTables, Renew, Ring, Up
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
@@ -133,6 +133,34 @@ class CarriedAndSent(MovingMesh):
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
         return tuple(sorted({*super().carriers(view, ends, local), *(ends & local.connected)}))
+
+
+# -- rounds ------------------------------------------------------------------------------------------------------------
+
+
+@mutant("over-fanout", "LINK-5")
+class OverFanout(MovingMesh):
+    """Does not count primary links among the real connections."""
+
+    def room(self, local: MeshTables) -> int:
+        return self.parameters.fanout
+
+
+@mutant("promoted-unnoticed", "LINK-5")
+class PromotedUnnoticed(MovingMesh):
+    """Takes a candidate for a soft link without opening the connection."""
+
+    def on_review(self, local: MeshTables) -> Outcome:
+        outcome = super().on_review(local)
+        return evolve(outcome, sends=tuple(each for each in outcome.sends if not isinstance(each[1], Up)))
+
+
+@mutant("candidates-anywhere", "LINK-6")
+class CandidatesAnywhere(MovingMesh):
+    """Takes neighbours for candidates."""
+
+    def new_candidates(self, local: MeshTables) -> list[Node]:
+        return sorted({*super().new_candidates(local), *self.primary_neighbours(local)})
 
 
 # -- the move ----------------------------------------------------------------------------------------------------------

@@ -8,11 +8,19 @@ candidates = [[3, 1]]         # candidates that are there at the beginning
 opens = [[2, 4]]              # soft links that are opened once, at any moment
 closes = [[1, 3]]             # links that are closed once, at any moment
 loaded = [2]                  # brokers whose uplink becomes loaded, and recovers
+fanout = 35                   # the most primary and soft links of a broker
+maxlinks = 40                 # the most links of a broker, candidates included
+weak = 0                      # gains up to this are low
+threshold = 50                # of loads, in percent
+loads = [[2, 90]]             # loads that brokers have from some moment on, in percent
+rounds = [1, 1, 3]            # brokers that go through their links; one round for each entry
 moves = [[1, 4]]              # moves: which broker, and whose neighbour it becomes
 distance = "primary"          # or "contracted" (MESH-4)
 advance = "receiver"          # or "subscriber", the letter of SUB-3
 passed = "primary"            # or "visited" (FWD-3)
 copies = "nearest"            # or "together", "each" (FWD-9)
+factor = "min"                # or "max" (LINK-3)
+seeds = "traffic"             # or "gain", the letter of LINK-6
 dropped = "ring"              # or "path", "mover" (MOVE-2)
 drained = "awaited"           # or "closed-now", "ignored" (MOVE-2)
 control = "withheld"          # or "sent" (MOVE-7)
@@ -31,6 +39,8 @@ READINGS: dict[str, tuple[str, ...]] = {
     "advance": ("receiver", "subscriber"),
     "passed": ("primary", "visited"),
     "copies": ("nearest", "together", "each"),
+    "factor": ("min", "max"),
+    "seeds": ("traffic", "gain"),
     "dropped": ("ring", "path", "mover"),
     "drained": ("awaited", "closed-now", "ignored"),
     "control": ("withheld", "sent"),
@@ -54,6 +64,18 @@ class MeshParameters:
     opens: tuple[Link, ...] = ()
     closes: tuple[Link, ...] = ()
     loaded: tuple[Node, ...] = ()
+    fanout: int = 35
+    """The most real connections of a broker."""
+    maxlinks: int = 40
+    """The most links of a broker, candidates included."""
+    weak: int = 0
+    """LINK-5: gains up to this are low."""
+    threshold: int = 50
+    """LINK-3: the load, in percent, from which on a broker counts as loaded."""
+    loads: tuple[Link, ...] = ()
+    """LINK-4: brokers with the loads, in percent, that they have from some moment on."""
+    rounds: tuple[Node, ...] = ()
+    """LINK-5: the brokers that go through their links, one round for each entry."""
     moves: tuple[Link, ...] = ()
     """The moves: which broker, and to which one."""
     distance: str = "primary"
@@ -64,6 +86,10 @@ class MeshParameters:
     """FWD-3: a soft hop counts as passing the brokers of the primary path under it, or only the visited ones do."""
     copies: str = "nearest"
     """FWD-9: a link that carries for a candidate carries all for what lies beyond it; or one copy; or one an end."""
+    factor: str = "min"
+    """LINK-3: the formula as it is printed, or as the text around it promises: a boost."""
+    seeds: str = "traffic"
+    """LINK-6: new candidates are near the ends with the most traffic, or by the letter with the highest gain."""
     dropped: str = "ring"
     """MOVE-2: the links that are closed for a move pass over a link of the ring; or of the ring as it was before the
     move, without the mover's new link; or over the mover."""

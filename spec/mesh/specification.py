@@ -141,6 +141,34 @@ def no_way_back(ledger: Ledger, channel: Link, queue: Queue) -> Answer:
     return OK if any(len(way) > 1 for _, way in ways) else None
 
 
+def within_fanout(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """No broker chooses more soft links than its fan-out leaves, or more candidates than it may have."""
+    chosen = ledger.parameters
+    if not chosen.rounds or chosen.opens or chosen.moves:
+        return None
+    room = max(0, chosen.fanout - len(ledger.instance.overlay.neighbours(node)))
+    if len(tables.soft) > room or len(tables.candidates) > chosen.maxlinks - chosen.fanout:
+        return f"{ledger.name(node)} has the soft links {tables.soft} and the candidates {tables.candidates}"
+    return OK if tables.soft or tables.candidates else None
+
+
+def links_in_map(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """Soft links and candidates lead to brokers of the map that are no neighbours, and none is both."""
+    master = tables.master
+    for end in (*tables.soft, *tables.candidates):
+        if end not in master.brokers or master.distance(end) < 2:
+            return f"{ledger.name(node)} has a link to b{end}, which is out of its map or a neighbour"
+    if both := set(tables.soft) & set(tables.candidates):
+        return f"{ledger.name(node)} has links to {both} that are soft links and candidates"
+    return OK if tables.soft or tables.candidates else None
+
+
+def some_promotion(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
+    """A broker has a soft link that it chose itself."""
+    listed = {far for near, far in (*ledger.parameters.soft, *ledger.parameters.opens) if near == node}
+    return OK if set(tables.soft) - listed else None
+
+
 def some_move(ledger: Ledger, states: States) -> Answer:
     """A broker has moved: the primary network is not the one of the instance."""
     return OK if _primary(states) != ledger.instance.overlay else None
@@ -165,6 +193,9 @@ PROPERTIES_OF_MESH = (
     Property.of("MapsFresh", "always", "world", MESHED, maps_fresh, ("locals",), quiet=True),
     Property.of("OwnMapIsTree", "always", "node", MESHED, own_map_is_tree, ("local",), quiet=False),
     Property.of("NoWayBack", "always", "channel", MESHED, no_way_back, ("queue",), quiet=False),
+    Property.of("WithinFanout", "always", "node", MESHED, within_fanout, ("local",), quiet=False),
+    Property.of("LinksInMap", "always", "node", MESHED, links_in_map, ("local",), quiet=False),
+    Property.of("SomePromotion", "sometimes", "node", MESHED, some_promotion, ("local",), quiet=False),
     Property.of("SomeBrokerMoved", "sometimes", "world", MESHED, some_move, ("locals",), quiet=True),
     Property.of("SomeMoverHandles", "sometimes", "node", MESHED, some_second_copy, ("local",), quiet=False),
     Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
@@ -191,6 +222,11 @@ RULES = tuple(
         ("FWD-7", "SH: S1 where the uplink is loaded", "002 5", True),
         ("FWD-9", "candidates are carried", "002 6", True),
         ("LINK-1", "links open and close at one end", "002 6", True),
+        ("LINK-2", "the gain of a link", "002 6", True),
+        ("LINK-3", "the load factor", "002 6", True),
+        ("LINK-4", "loads are exchanged", "002 6", True),
+        ("LINK-5", "rounds under the fan-out limit", "002 6", True),
+        ("LINK-6", "new candidates are near busy ends", "002 6", True),
         ("MOVE-1", "the coordinator lets one broker move at a time", "002 6", True),
         ("MOVE-2", "prepare: no link passes over the ring", "002 6", True),
         ("MOVE-3", "renew: each side learns of the other", "002 6", True),

@@ -22,6 +22,7 @@ from tests.mesh.conftest import INSTANCES
 
 FILES = sorted(INSTANCES.glob("*.toml"))
 COUNTS = {
+    "boost4": (153665, 589602, 24),
     "by-tables3": (10602, 29183, 31),
     "bypass-mover4": (2963, 8990, 33),
     "bypass4": (46173, 217751, 23),
@@ -39,6 +40,8 @@ COUNTS = {
     "move4": (2979, 9034, 35),
     "over-new4": (182756, 725200, 42),
     "reopened4": (99696, 388312, 40),
+    "rounds4": (3357, 7245, 20),
+    "seedless4": (2127, 4889, 19),
     "shut4": (6492, 22434, 37),
     "star4": (20077, 66112, 59),
     "subtree4": (11277, 39137, 38),
@@ -63,6 +66,9 @@ CAUGHT = {
     "both-ways": ("fork4", "NoDuplicate", 8),
     "nearest-only": ("fork4", "NoLostDelivery", 10),
     "carried-and-sent": ("candidate4", "NoDuplicate", 12),
+    "over-fanout": ("boost4", "WithinFanout", 9),
+    "promoted-unnoticed": ("boost4", "NoLostDelivery", 9),
+    "candidates-anywhere": ("rounds4", "LinksInMap", 1),
     "hands-over-early": ("move4", "NoLostDelivery", 12),
     "second-copies-forwarded": ("move3", "NoDuplicate", 20),
     "old-link-cut": ("move3", "NoLostDelivery", 15),

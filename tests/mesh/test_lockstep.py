@@ -13,6 +13,7 @@ from routeproof.checker.instances import load
 from routeproof.impl.mesh.broker import MeshBroker
 from routeproof.impl.mesh.forwarding import WorkingMap
 from routeproof.impl.mesh.implementation import IMPLEMENTATION
+from routeproof.impl.mesh.links import LinkProfile
 from routeproof.impl.mesh.move import MoveCoordinator, MovingBroker
 from routeproof.impl.mesh.tables import SubscriptionTables
 from routeproof.model.instance import Instance
@@ -24,7 +25,7 @@ from tests.mesh.drawn import network
 
 NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml") if path.stem != "toward5")
 WALKS = 12
-DRAWN = 120
+DRAWN = 100
 """Networks drawn at random."""
 SECOND_COPY = (
     *("advertise(a)", "subscribe(s)", "subscribe(t)", "move(b1, b3)", "deliver 1>2", "deliver 1>4", "deliver 2>3"),
@@ -84,7 +85,12 @@ def test_lockstep_on_networks_drawn_at_random() -> None:
 
 
 def _walks() -> Counter[str]:
-    return sum((walk(network(Random(seed), most=7, moves=2, clients=4), seed) for seed in range(DRAWN)), Counter())
+    fired = Counter[str]()
+    for seed in range(DRAWN):
+        fired += walk(network(Random(seed), most=7, moves=2, clients=4), seed)
+    for seed in range(DRAWN):
+        fired += walk(network(Random(seed), most=6, moves=0, operations=0, clients=5, rounds=2), seed)
+    return fired
 
 
 @pytest.mark.parametrize(
@@ -101,12 +107,15 @@ def _walks() -> Counter[str]:
         (MovingBroker, "_finish"),
         (WorkingMap, "carrier"),
         (WorkingMap, "behind"),
+        (LinkProfile, "count"),
+        (LinkProfile, "gain"),
+        (LinkProfile, "_new"),
     ],
     ids=lambda each: each if isinstance(each, str) else each.__name__,
 )
 def test_lockstep_notices_a_fault(owner: type, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each method does nothing, or returns the least that its callers take."""
-    least = {"_passed": (), "_told": [], "_is_late": False, "_across": 0, "_passes_over_ring": False}
+    least = {"_passed": (), "_told": [], "_is_late": False, "_across": 0, "_passes_over_ring": False, "_new": []}
     monkeypatch.setattr(owner, method, lambda *_, **__: least.get(method, 0))
     with pytest.raises((AssertionError, ValueError)):
         _walks()
