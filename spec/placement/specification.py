@@ -101,14 +101,20 @@ def profiles_true(ledger: Ledger, states: States, queues: Queues, seen: Seen) ->
         if not home.traces:
             continue
         exercised = True
-        if not any(_is_profile(ledger.instance.overlay, states, a, order, delivered) for order in chosen):
+        skips = _chosen(ledger).absent == "skipped"
+        if not any(_is_profile(ledger.instance.overlay, states, a, order, delivered, skips) for order in chosen):
             shown = ", ".join(f"{n}: {_value(x)}" for n, x in home.averages)
             return f"no {home.traces} of the publications of {a} make the profiles; {advertiser.at} has {shown}"
     return OK if exercised else None
 
 
 def _is_profile(
-    overlay: Overlay, states: States, a: Advertisement, traced: tuple[int, ...], delivered: Delivered
+    overlay: Overlay,
+    states: States,
+    a: Advertisement,
+    traced: tuple[int, ...],
+    delivered: Delivered,
+    skips: bool,
 ) -> bool:
     """True if these publications, in this order at the first broker and in any order at others, make all profiles."""
     home = next(broker for broker, tables in states.items() if tables.adv_from(a) == LOCAL)
@@ -119,20 +125,27 @@ def _is_profile(
         rows = [{n: sum(delivered[b].get(p, 0) for b in those) for n, those in behind.items()} for p in traced]
         came = [row for row in rows if broker == home or any(row.values())]
         expected = [came] if broker == home else [list(each) for each in permutations(came)]
-        if not any(_average(order) == {n: _value(x) for n, x in profile.averages} for order in expected):
+        found = {n: _value(x) for n, x in profile.averages}
+        if not any(found in _averages(order, skips) for order in expected):
             return False
     return True
 
 
-def _average(rows: list[dict[Node, int]]) -> dict[Node, Fraction]:
-    found: dict[Node, Fraction] = {}
+def _averages(rows: list[dict[Node, int]], skips: bool) -> list[dict[Node, Fraction]]:
+    """The running averages that are possible. A neighbour that a publication did not go to counts as 0 or, under
+    `absent = "skipped"`, not at all. Where nothing was delivered behind one, it may have gone there or not.
+    """
+    possible: list[dict[Node, Fraction]] = [{}]
     for row in rows:
         for neighbour, many in row.items():
-            if neighbour in found:
-                found[neighbour] = Fraction(many, 4) + Fraction(3, 4) * found[neighbour]
-            elif many:
-                found[neighbour] = Fraction(many)
-    return found
+            left = [found for found in possible if not many and (skips or neighbour not in found)]
+            taken = [{**found, neighbour: _newer(found.get(neighbour), many)} for found in possible]
+            possible = [*left, *taken]
+    return possible
+
+
+def _newer(old: Fraction | None, newest: int) -> Fraction:
+    return Fraction(newest) if old is None else Fraction(newest, 4) + Fraction(3, 4) * old
 
 
 def _value(amount: Amount) -> Fraction:

@@ -34,9 +34,9 @@ BEFORE = SECOND
 """From the advertisement to the first publication, in nanoseconds."""
 
 
-def instance(refuses: list[int]) -> Any:
-    """Four brokers on a line, subscribers at three of them, and a publisher that moves to the far end."""
-    moves = [{"publisher": "a", "to": 4}]
+def instance(refuses: list[int], to: list[int]) -> Any:
+    """Four brokers on a line, subscribers at three of them, and a publisher that moves to one broker after another."""
+    moves = [{"publisher": "a", "to": broker} for broker in to]
     return parse_instance(
         {
             "name": "moving",
@@ -53,17 +53,19 @@ def instance(refuses: list[int]) -> Any:
 
 
 def operations(asked: Any) -> list[Operation]:
-    """The publisher publishes at the rate, and is asked to move after a third."""
+    """The publisher publishes at the rate, and is asked to move after a third, and again after each sixth."""
     definition = DEFINITIONS["migration"]
     rows = {row.label: row for row in definition.operations(asked)}
     client = definition.topology(asked).numbered("client-a")
     found = [Operation(0, client, rows["advertise(a)"].message)]
     found += [Operation(n, row.node, row.message) for n, row in enumerate(rows.values()) if row.label[:3] == "sub"]
+    moves = [row for label, row in rows.items() if label.startswith("move(")]
+    requests = {MANY // 3 + number * MANY // 6: row for number, row in enumerate(moves)}
     for n in range(MANY):
         time = BEFORE + n * SECOND // RATE
         found.append(Operation(time, client, Publish(Publication(n, f"p{n}", "a", 0))))
-        if n == MANY // 3:
-            found.append(Operation(time, rows["move(a)"].node, rows["move(a)"].message))
+        if n in requests:
+            found.append(Operation(time, requests[n].node, requests[n].message))
     assert isinstance(asked.subscriptions[0].filter, EventSet)
     assert {type(each.message) for each in found} >= {Advertise, Subscribe, Publish}
     return found
@@ -141,18 +143,18 @@ def is_accepted(asked: Any, directory: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("refuses", "cuts", "answers"),
+    ("refuses", "to", "cuts", "answers"),
     [
-        ([], 0, ["resume b4"]),
-        ([4], 0, ["refuse b4"]),
-        ([], 8, ["resume b4"]),
+        ([], [4, 2, 1], 0, ["resume b4", "resume b2", "resume b1"]),
+        ([4], [4], 0, ["refuse b4"]),
+        ([], [4], 8, ["resume b4"]),
     ],
     ids=["moves", "refused", "broken"],
 )
 def test_nothing_is_lost_nothing_comes_twice_and_all_in_order(
-    refuses: list[int], cuts: int, answers: list[str], tmp_path: Path
+    refuses: list[int], to: list[int], cuts: int, answers: list[str], tmp_path: Path
 ) -> None:
-    asked = instance(refuses)
+    asked = instance(refuses, to)
     driver = within(run(asked, tmp_path, cuts), 120.0)
     wanted = [f"p{n}" for n in range(MANY)]
     assert deliveries(asked, tmp_path) == dict.fromkeys(("s1", "s2", "s4"), wanted)

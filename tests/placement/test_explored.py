@@ -12,7 +12,9 @@ from routeproof.checker.experiments.bench.explorer import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import load
 from routeproof.model import plugins
-from routeproof.model.placement.messages import Amount
+from routeproof.model.instance_file import parse_instance
+from routeproof.model.overlay import LOCAL
+from routeproof.model.placement.messages import Amount, PlacementTables
 from routeproof.model.placement.mutants import PLACEMENT_MUTANTS
 from routeproof.model.protocols import world
 from routeproof.spec.placement.specification import SPECIFICATION
@@ -113,6 +115,28 @@ def test_results_that_do_not_name_their_publication_are_taken_for_others(name: s
         state = asked.step(state, actions[label]).state
     found = violations(asked, state, SPECIFICATION.properties)
     assert [p.id for p, _ in found] == ["ProfilesTrue"] * fails
+
+
+GONE = (
+    *("advertise(a)", "deliver 1>2", "subscribe(s)", "deliver 2>1", "subscribe(t)", "tag(a)", "publish(p)"),
+    *("deliver 1>2", "deliver 2>1", "unsubscribe(s)", "deliver 2>1", "tag(a, 2)", "publish(q)"),
+)
+"""A run in which the second traced publication goes to no neighbour any more."""
+
+
+@pytest.mark.parametrize(("absent", "average"), [("skipped", Amount(1)), ("zero", Amount(3, 1))])
+def test_a_neighbour_that_gets_nothing_is_skipped_or_counts_as_zero(absent: str, average: Amount) -> None:
+    table = tomllib.loads((INSTANCES / "skipped2.toml").read_text(encoding="utf-8"))
+    table["placement"]["absent"] = absent
+    asked = world(parse_instance(table, "skipped2"), "active")
+    actions, state = {action.label: action for action in asked.actions}, asked.initial()
+    for label in GONE:
+        assert asked.enabled(state, actions[label]), label
+        state = asked.step(state, actions[label]).state
+    first = state.locals[0]
+    assert isinstance(first, PlacementTables)
+    assert dict(first.profiles[0][1].averages) == {LOCAL: Amount(1), 2: average}
+    assert not violations(asked, state, SPECIFICATION.properties)
 
 
 def test_every_rule_is_in_the_prose_and_fires_or_is_shown_to_matter() -> None:
