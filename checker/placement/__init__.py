@@ -12,6 +12,7 @@ routeproof check model/placement/instances/order4.toml --protocol routeproof.che
 
 from __future__ import annotations
 
+from routeproof.impl.placement.implementation import IMPLEMENTATION
 from routeproof.model.placement.definition import DEFINITION
 from routeproof.spec.placement.specification import SPECIFICATION
 
@@ -21,3 +22,4 @@ class PLACEMENT:
 
     definition = DEFINITION
     specification = SPECIFICATION
+    implementation = IMPLEMENTATION

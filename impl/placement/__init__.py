@@ -1,1 +1,1 @@
-"""Placement of publishers by POP and GRAPE (004): the decisions, without the messages that carry them yet."""
+"""Placement of publishers by POP and GRAPE (004): the decisions, and brokers with the messages around them."""
