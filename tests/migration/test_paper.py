@@ -15,7 +15,7 @@ LEFT, RIGHT = (1, 2, 3, 4), (6, 7, 8)
 
 @pytest.mark.parametrize("removal", ["at-once", "drained"])
 def test_figure_1(removal: str) -> None:
-    """The golden test GT-9 of the catalogue: op 1, op 2 and op 3, and the ways of update and completion."""
+    """The three operations, and the ways of update and completion."""
     instance = parse_instance(
         {
             "name": "figure1",
