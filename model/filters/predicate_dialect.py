@@ -52,6 +52,10 @@ def as_it_is(written: Constant) -> Constant:
     return written
 
 
+def _exactly(read: Value | float) -> Value:
+    return exact(read) if isinstance(read, float) else read
+
+
 @frozen
 class PredicateDialect:
     """`reading` is what the dialect makes of what was written, in events and in constants alike, before it is compared.
@@ -87,11 +91,10 @@ class PredicateDialect:
         return promised if self.unmentioned == ANYTHING else evolve(promised, rest=self.unmentioned)
 
     def event(self, raw: object) -> Attributes:
-        return read_attributes(raw, self._read)
+        return read_attributes(raw, _exactly if self.reading is as_it_is else self._read)
 
     def _read(self, written: Constant) -> Value:
-        value = self.reading(written)
-        return exact(value) if isinstance(value, float) else value
+        return _exactly(self.reading(written))
 
     def _meaning(self, number: int, predicate: Predicate) -> ValueSet:
         written = predicate.constant

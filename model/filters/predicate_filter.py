@@ -66,15 +66,16 @@ class PredicateFilter:
     written: tuple[Predicate, ...] = field(eq=False, repr=False)
     rest: ValueSet = ANYTHING
     by_name: Mapping[str, ValueSet] = field(init=False, eq=False, repr=False)
+    is_open: bool = field(init=False, eq=False, repr=False)
+    """True if attributes that are not mentioned may have any value."""
 
     @by_name.default
     def _by_name(self) -> Mapping[str, ValueSet]:
         return dict(self.constraints)
 
-    @property
-    def is_open(self) -> bool:
-        """True if attributes that are not mentioned may have any value."""
-        return self.rest is ANYTHING
+    @is_open.default
+    def _is_open(self) -> bool:
+        return self.rest is ANYTHING or self.rest == ANYTHING
 
     def matches(self, event: Event) -> bool:
         if not isinstance(event, Attributes):
@@ -88,17 +89,21 @@ class PredicateFilter:
 
     def covers(self, other: Filter) -> bool:
         theirs = _predicates(other)
-        covered = all(theirs.by_name.get(name, theirs.rest).within(mine) for name, mine in self.constraints)
-        if self.is_open or not covered:
-            return covered
+        by_name, rest = theirs.by_name, theirs.rest
+        for name, mine in self.constraints:
+            if not by_name.get(name, rest).within(mine):
+                return False
+        if self.is_open:
+            return True
         others = (allowed for name, allowed in theirs.constraints if name not in self.by_name)
         return theirs.rest.within(self.rest) and all(allowed.within(self.rest) for allowed in others)
 
     def overlaps(self, other: Filter) -> bool:
         them = _predicates(other)
         theirs = them.by_name
-        if not all(theirs[name].overlaps(mine) for name, mine in self.constraints if name in theirs):
-            return False
+        for name, mine in self.constraints:
+            if name in theirs and not theirs[name].overlaps(mine):
+                return False
         if self.is_open and them.is_open:
             return True
         mine_alone = all(them.rest.overlaps(allowed) for name, allowed in self.constraints if name not in theirs)

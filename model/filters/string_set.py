@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
+from attrs import field, frozen
 
 FIRST = "\0"
 LAST = chr(sys.maxunicode)
@@ -110,8 +110,19 @@ class StringSet:
     suffix: str = ""
     parts: frozenset[str] = frozenset()
     holes: frozenset[str] = frozenset()
+    word: str | None = field(init=False, eq=False, repr=False)
+    """The only word, if there is one: most sets of strings are of an equality."""
+
+    @word.default
+    def _only_word(self) -> str | None:
+        low, high = self.range.low, self.range.high
+        if high is None or len(high) != len(low) + 1 or high != after(low) or self.suffix or self.parts or self.holes:
+            return None
+        return low
 
     def __contains__(self, word: str) -> bool:
+        if self.word is not None:
+            return word == self.word
         return word in self.range and word not in self.holes and self._has_ending_and_parts(word)
 
     def _has_ending_and_parts(self, word: str) -> bool:
@@ -121,6 +132,8 @@ class StringSet:
         """Whether this is a subset: whether every constraint of the other one's is forced here."""
         if self is other:
             return True
+        if self.word is not None:
+            return self.word in other
         if self.range.is_finite:
             return all(word in other for word in self.range.words() if word not in self.holes)
         return (
@@ -150,6 +163,10 @@ class StringSet:
         )
 
     def overlaps(self, other: StringSet) -> bool:
+        if self.word is not None:
+            return self.word in other
+        if other.word is not None:
+            return other.word in self
         common = self.range.intersect(other.range)
         if common is None:
             return False

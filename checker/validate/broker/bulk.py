@@ -41,7 +41,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces import BadLine, Event, TraceMessage
 from routeproof.traces.reader import Rows
 
-EVENTS = 1 << 12
+EVENTS = 1 << 13
 """Batch size, in events (about 1 kB each)."""
 
 WORTH = 256
@@ -49,6 +49,9 @@ WORTH = 256
 
 CELLS = 1 << 21
 """Largest last-hop table (brokers x subscriptions), in cells of 4 bytes. Beyond it, events are judged one by one."""
+
+PAIRS = 1 << 20
+"""Most pairs of brokers for which there is a table."""
 
 LONGEST = 1 << 10
 """Events of a step that wait for the next one. Of a longer step, they and what follows are looked at."""
@@ -116,6 +119,8 @@ class BulkReplay:
         self._judge = judge
         self._part_of = part_of
         self._brokers: dict[tuple[str, str], _Broker] = {}
+        self._of_header: dict[str, _Broker] = {}
+        """The brokers of events that leave out their run: it is the header's."""
         self._hops: Column = np.empty((0, 0), np.int32)
         self._entries: dict[Written, Entry | None] = {}
         """Entries of the publications that were met last, at this moment."""
@@ -133,18 +138,24 @@ class BulkReplay:
 
     def _judge_some(self, some: list[Event | BadLine]) -> Iterator[Part | BadLine]:
         touched = []
-        brokers, run = self._brokers, self._judge.setting.run
+        brokers, of_header, run = self._brokers, self._of_header, self._judge.setting.run
         for line in some:
-            if type(line) is BadLine:
+            if type(line) is not Event:
+                assert type(line) is BadLine
                 yield line
                 continue
-            assert type(line) is Event
-            broker = brokers.get((line.run or run, line.broker)) or self._new(line)
+            broker = of_header.get(line.broker) if not line.run else brokers.get((line.run, line.broker))
             if broker is None:
-                continue
-            if len(broker.events) == broker.waiting:
+                broker = brokers.get((run, line.broker)) if not line.run else None
+                broker = broker or self._new(line)
+                if broker is None:
+                    continue
+                if not line.run:
+                    of_header[line.broker] = broker
+            events = broker.events
+            if len(events) == broker.waiting:
                 touched.append(broker)
-            broker.events.append(line)
+            events.append(line)
         runs: dict[str, list[tuple[_Broker, list[int]]]] = {}
         for each in touched:
             codes = each.codes()
@@ -240,9 +251,10 @@ class BulkReplay:
 def _whole_steps(codes: list[int]) -> tuple[int, int]:
     """Where those begin that can be judged at once, and where they end. What is before is to be looked at: with the
     last odd event, all up to the step after it. What is behind is a step that may go on."""
-    odd = next((at for at in reversed(range(len(codes))) if codes[at] == ODD), -1)
-    begins = [at for at in range(odd + 1, len(codes)) if codes[at] <= CLIENT]
-    return (begins[0], begins[-1]) if begins else (len(codes), len(codes))
+    size = len(codes)
+    odd = next(at for at in reversed(range(size)) if codes[at] == ODD) if ODD in codes else -1
+    first = next((at for at in range(odd + 1, size) if codes[at] <= CLIENT), None)
+    return (size, size) if first is None else (first, next(at for at in reversed(range(size)) if codes[at] <= CLIENT))
 
 
 def _numbered(names: list[str]) -> tuple[Column, list[str]]:
@@ -277,7 +289,9 @@ class _Many:
         """Number of each event's peer, and the names of peers."""
         self._number, _ = _numbered([m.id for m in self._messages])
         """Number of each event's publication, by id."""
-        self._first = [self._messages[at] for at in np.unique(self._number, return_index=True)[1].tolist()]
+        first = np.empty(int(self._number.max(initial=-1)) + 1, np.int64)
+        first[self._number[::-1]] = np.arange(len(self._number))[::-1]  # of several places the last one stays
+        self._first = [self._messages[at] for at in first.tolist()]
         self.publications = list(map(_written, self._first))
         self.publication = self._number[self.begins]
         """Number of each step's publication."""
@@ -290,9 +304,15 @@ class _Many:
         (links,) = np.nonzero((self._code == RECEIVE) | (self._code == SEND))
         near[links] = np.array([node.get(name, NOBODY) for name in self._peers], np.int64)[self._peer[links]]
         width = 2 + int(near.max(initial=0))
-        every, which = np.unique(self.owner * width + near + 1, return_inverse=True)
-        there = [self._is_near(pair // width, pair % width - 1) for pair in every.tolist()]
-        return np.where(np.array(there)[which], near, NOBODY)
+        pairs = self.owner * width + near + 1
+        if len(self._brokers) * width <= PAIRS:
+            every, which = np.flatnonzero(np.bincount(pairs)), pairs
+            there = np.zeros(len(self._brokers) * width, np.bool_)
+            there[every] = [self._is_near(pair // width, pair % width - 1) for pair in every.tolist()]
+        else:
+            every, which = np.unique(pairs, return_inverse=True)
+            there = np.array([self._is_near(pair // width, pair % width - 1) for pair in every.tolist()])
+        return np.where(there[which], near, NOBODY)
 
     def _is_near(self, owner: int, node: Node) -> bool:
         return node == LOCAL or node in self._judge.setting.neighbours(self._brokers[owner].part.broker).values()
