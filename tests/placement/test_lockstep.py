@@ -13,13 +13,19 @@ from routeproof.checker.instances import load
 from routeproof.impl.placement.implementation import IMPLEMENTATION, PlacingBroker, amount
 from routeproof.impl.simulator import SECOND, Observer, Operation, Simulator
 from routeproof.model import plugins
+from routeproof.model.instance import POLICIES, Instance
+from routeproof.model.instance_file import parse_instance
 from routeproof.model.placement.messages import Amount, PlacementTables
+from routeproof.model.placement.parameters import READINGS
 from routeproof.model.protocols import world
 from routeproof.model.world import World
+from routeproof.spec.placement.specification import SPECIFICATION
 
 INSTANCES = Path(__file__).resolve().parents[2] / "model/placement/instances"
 NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml"))
 WALKS = 12
+DRAWN = 150
+"""Networks drawn at random."""
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +79,36 @@ def test_lockstep(name: str) -> None:
             fired += walk(world(instance, policy), seed)
     wanted = {rule for rule in instance.must_reach if not rule.startswith("Some")}
     assert wanted <= set(fired) or name in ("unnamed4", "order4"), wanted - set(fired)
+
+
+def drawn(seed: int) -> Instance:
+    """A network of up to seven brokers, two publishers, subscribers that may leave, and any readings."""
+    r = random.Random(seed)
+    brokers = range(1, r.randint(2, 7) + 1)
+    readings: dict[str, Any] = {name: r.choice(values) for name, values in READINGS.items()}
+    numbers = {"threshold": r.randint(1, 3), "tags": r.randint(1, 3), "weight": r.choice((0, 30, 100))}
+    table = {
+        "name": f"drawn{seed}",
+        "protocol": "placement",
+        "policy": r.choice(POLICIES),
+        "overlay": [[r.randint(1, b - 1), b] for b in brokers[1:]],
+        "placement": {**readings, **numbers},
+        "advertisement": [{"id": a, "at": r.choice(brokers), "events": [0, 1]} for a in "ab"],
+        "subscription": [
+            {"id": s, "at": r.choice(brokers), "events": r.choice(([0], [1], [0, 1])), "unsubscribes": r.random() < 0.3}
+            for s in "stuvw"[: r.randint(1, 5)]
+        ],
+        "publication": [{"id": p, "of": r.choice("ab"), "event": r.randint(0, 1)} for p in "mnopqr"],
+    }
+    return parse_instance(table, f"drawn{seed}")
+
+
+def test_lockstep_in_networks_drawn_at_random() -> None:
+    fired = Counter[str]()
+    for seed in range(DRAWN):
+        instance = drawn(seed)
+        fired += walk(world(instance, instance.policies[0]), seed)
+    assert {rule.id for rule in SPECIFICATION.rules if rule.fires} <= set(fired)
 
 
 @pytest.mark.parametrize(
