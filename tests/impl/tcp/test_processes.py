@@ -22,11 +22,14 @@ from routeproof.impl.tcp.processes import BrokerDied, started
 from routeproof.impl.workloads import workload
 from routeproof.model.overlay import Overlay
 from routeproof.traces import Event, broker_name, open_trace
-from tests.checker.command import COMMAND, Here, environment
+from tests.checker.command import COMMAND, TOP, Here, environment
 from tests.impl.tcp.running import TOO_EARLY, TREE, Proxy, accepted, connected, ended, mixed, settings_for, within
 
 WORKLOAD = ("zipf", "--scale", "0.0003")
 """The one with the fewest brokers: 17."""
+
+FEW = ("run", TOP / "model/instances/star5.toml", "--tcp", "--out", "out")
+"""Five brokers and a few operations, where more would show nothing more: each broker takes a process half a second."""
 
 on_linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="asks the system who is whose child")
 
@@ -88,14 +91,14 @@ def test_mistake(here: Here, words: str, expected: str) -> None:
 
 def test_an_address_of_another_machine(here: Here) -> None:
     """Reserved for documentation: nobody has it, and no broker can listen there."""
-    ran = here("run", *WORKLOAD, "--tcp", "--out", "out", "--host", "192.0.2.1")
+    ran = here(*FEW, "--host", "192.0.2.1")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "failed: OSError" in ran.err
     assert "see out/brokers.log" in ran.err
 
 
 def test_a_run_that_takes_too_long(here: Here) -> None:
-    ran = here("run", *WORKLOAD, "--tcp", "--out", "out", "--pace", "0.001", "--seconds", "2.5")
+    ran = here(*FEW, "--pace", "0.001", "--seconds", "2.5")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == "routeproof: not everything has drained within 2.5 s; --seconds gives more\n"
     assert list((here.directory / "out").iterdir()) == []
@@ -107,7 +110,7 @@ def test_a_run_that_takes_too_long(here: Here) -> None:
 @contextmanager
 def long_run(directory: Path) -> Iterator[subprocess.Popen[str]]:
     """All of its brokers are there, and it would go on for a long time."""
-    command = [*COMMAND, "run", *WORKLOAD, "--tcp", "--pace", "0.01", "--out", "out"]
+    command = [*COMMAND, *map(str, FEW), "--pace", "0.0001"]
     ran = subprocess.Popen(
         command,
         cwd=directory,
@@ -119,7 +122,7 @@ def long_run(directory: Path) -> Iterator[subprocess.Popen[str]]:
         start_new_session=True,
     )
     try:
-        wait_until(lambda: len(children(ran.pid)) == 17 and all(sockets(child) > 3 for child in children(ran.pid)))
+        wait_until(lambda: len(children(ran.pid)) == 5 and all(sockets(child) > 3 for child in children(ran.pid)))
         yield ran
     finally:
         ran.kill()
@@ -195,7 +198,7 @@ def test_brokers_do_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
         wait_until(lambda: not any(alive(pid) for pid in brokers), 10)
     out = tmp_path / "out"
     assert list(out.glob(".tcp.*"))
-    assert main(["run", "zipf", "--scale", "0.001", "--tcp", "--out", str(out)]) == 0
+    assert main([*map(str, FEW[:-1]), str(out)]) == 0
     assert not list(out.glob(".tcp.*")), "the next run clears away what one left that was killed"
 
 
