@@ -46,7 +46,7 @@ def floats_as_they_are_stored(patch: Patch) -> None:
         fraction = Fraction(number)
         return fraction.numerator if fraction.denominator == 1 else fraction
 
-    for module in (predicate_filter, sets):
+    for module in (predicate_dialect, predicate_filter, sets):
         patch.setattr(module, "exact", exact)
 
 

@@ -171,7 +171,8 @@ def test_pairs_as_the_conditions_say(one: tuple[Form, Any], other: tuple[Form, A
     assert (parsed([("x", f, a), ("x", g, b)]) is not None) is overlaps_when(words, f, x, g, y)
 
 
-@given(st.text(), st.text())
+@settings(deadline=None)
+@given(st.text(max_size=12), st.text(max_size=12))
 def test_short_words_fold_like_python(one: str, other: str) -> None:
     w = ShortWords(3)
     x, y = w.word(one), w.word(other)
