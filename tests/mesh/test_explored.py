@@ -67,7 +67,7 @@ CAUGHT = {
     "nearest-only": ("fork4", "NoLostDelivery", 10),
     "carried-and-sent": ("candidate4", "NoDuplicate", 12),
     "over-fanout": ("boost4", "WithinFanout", 9),
-    "promoted-unnoticed": ("boost4", "NoLostDelivery", 9),
+    "promoted-unnoticed": ("rounds4", "NoLostDelivery", 11),
     "candidates-anywhere": ("rounds4", "LinksInMap", 1),
     "hands-over-early": ("move4", "NoLostDelivery", 12),
     "second-copies-forwarded": ("move3", "NoDuplicate", 20),
