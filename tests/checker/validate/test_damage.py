@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return accepted_run(tmp_path_factory.mktemp("run"))
 
 
+@pytest.fixture(scope="module")
+def undamaged(rows: list[Row], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Report]:
+    """The reports on the whole run, by level."""
+    folder = tmp_path_factory.mktemp("whole")
+    return {level: judged(rows, folder, level) for level in LEVELS}
+
+
 def judged(rows: list[Row], folder: Path, level: Level) -> Report:
     return validate(write(rows, folder / "trace.jsonl"), level)
 
@@ -47,10 +55,12 @@ def assert_told(report: Report, damage: Damage, level: Level) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", DAMAGES)
-def test_one_damaged_event_ends_no_judgement(name: str, level: Level, rows: list[Row], tmp_path: Path) -> None:
+def test_one_damaged_event_ends_no_judgement(
+    name: str, level: Level, rows: list[Row], undamaged: Mapping[str, Report], tmp_path: Path
+) -> None:
     """It is rejected or told; and a delivery that is lost elsewhere is found, wherever the damage is."""
     damage, rng = DAMAGES[name], random.Random(name)
-    whole = judged(rows, tmp_path, level)
+    whole = undamaged[level]
     assert whole.verdict == "accepted"
     assert whole.extent.owed > 500
     for _ in range(2):
