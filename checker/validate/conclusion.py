@@ -350,6 +350,11 @@ def hindrance(*, links_are_wrong: bool) -> Why | None:
 
 def why_nothing_is_owed(setting: Setting, parts: Sequence[PartResult]) -> str | None:
     """Returns the reason for which a trace does not show the owed deliveries; None if it does."""
+    return None if setting.sees_ways else why_times_do_not_tell(setting, parts)
+
+
+def why_times_do_not_tell(setting: Setting, parts: Sequence[PartResult]) -> str | None:
+    """Returns the reason for which times do not show the owed deliveries; None if they do."""
     if not {"client", "deliver"} <= setting.observes:
         return "client or deliver events are not observed"
     if not setting.shared_clock:

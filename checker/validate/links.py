@@ -17,6 +17,7 @@ from attrs import define, evolve, field, frozen
 from routeproof.checker.validate.broker.canonical import OF, differ_many
 from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, WHOLE, Rejection
+from routeproof.checker.validate.readiness import Passages
 
 COLUMNS = 5
 """The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
@@ -116,6 +117,8 @@ class Comparison:
     """The seq at which the first of them was received."""
     least: int = LATEST
     """The least time from a sending to its reception, where brokers share a clock."""
+    passages: Passages = field(factory=lambda: Passages(0))
+    """When messages passed the link."""
     is_wrong: bool = False
     """True if so many messages differ that sent and received messages can no longer be matched."""
 
@@ -164,6 +167,7 @@ def compare(
     until: int = -1,
     is_modelled: bool = False,
     skew: int = 0,
+    kept: int = 0,
 ) -> Iterator[Comparison | Spans]:
     """When messages left and when they were taken, block by block; in the end the comparison. `doubts`: about the times
     of both brokers.
@@ -171,12 +175,13 @@ def compare(
     `until`: the last time of the sender's events, on a shared clock. A message that was received later than that, and
     that the sender's events do not have, was sent after the sender's recording ended. `is_modelled`: what was sent is
     what the model sends, in any order within a step. `skew`: by how much the clocks of two brokers may differ.
+    `kept`: number of messages of which the comparison keeps when they passed; 0 if that is not asked for.
 
     One that was not taken was on the way until the end. Where a time is not believed, the message may have been on the
     way as long as the times around it allow.
     """
     near, far = link
-    result = Comparison()
+    result = Comparison(passages=Passages(kept))
     said, heard = _Stream(sent), _Stream(taken)
     if is_modelled:
         said, heard = _in_any_order(sent, taken)
@@ -207,6 +212,9 @@ def compare(
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
         if shared_clock and not result.altered:
             result.least = min(result.least, _least(ours, theirs, doubts))
+        if kept:
+            taken = np.maximum.accumulate(theirs[:, PLACE]) if is_modelled else theirs[:, PLACE]
+            result.passages.add(ours[:, PLACE], taken, (ours[:, MOMENT] & 1).astype(bool))
         yield _spans(ours, theirs, doubts).widened(skew)
     if not result.is_wrong and heard.fill() and _ended(heard.first(), until - skew, latest):
         result.first_beyond = int(heard.first()[SEQ])
@@ -223,6 +231,8 @@ def compare(
         result.first_left = result.first_left if result.left else int(left[0, SEQ])
         result.left += count
         result.on_the_way.update((left[left[:, MOMENT] & 1 == 0, DIGEST] & ~OF).tolist())
+        if kept:
+            result.passages.add(left[:, PLACE], None, (left[:, MOMENT] & 1).astype(bool))
         yield _spans(left, None, doubts).widened(skew)
     yield result
 

@@ -31,12 +31,13 @@ from routeproof.checker.validate.conclusion import (
     judge_clock,
     look_up,
     report,
-    why_nothing_is_owed,
+    why_times_do_not_tell,
 )
 from routeproof.checker.validate.findings import BadLines, PartResult, Rejection
 from routeproof.checker.validate.judging import STAGES, hindrances, run_locally, summaries
 from routeproof.checker.validate.links import Spans, compare
 from routeproof.checker.validate.metrics import Measured, part_of
+from routeproof.checker.validate.readiness import Link, Passages, Ways, kept_of_link
 from routeproof.checker.validate.report import Extent, Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.groups import spread, whole_units
@@ -248,7 +249,7 @@ class _Reading:
         doubtful = {broker: each for broker, each in doubts.items() if each}
         width, latest = width_and_latest(found, doubts.values())
         ways, sure = OnTheWay(width), OnTheWay(width) if doubtful else None
-        are_wrong = False
+        are_wrong, kept, passages = False, kept_of_link(self._setting), dict[Link, Passages]()
         last = {each.broker: last_time(self._setting, doubts[each.broker]) for each in found}
         of_links = Extent()
         ways.add_kept(each.kept for each in found)
@@ -266,6 +267,7 @@ class _Reading:
                 until=known,
                 is_modelled=modelled,
                 skew=self._setting.skew,
+                kept=kept,
             ):
                 if isinstance(each, Spans):
                     ways.add(each)
@@ -275,6 +277,7 @@ class _Reading:
                 rejections += each.rejections
                 are_wrong |= each.is_wrong
                 ways.left |= each.on_the_way
+                passages[near, far] = each.passages
                 count_link(of_links, run, (near, far), each)
         ends, wrong = ends_of(self._setting, found, of_links, last, are_sure=sure is None)
         rejections += wrong
@@ -282,16 +285,23 @@ class _Reading:
         if not {"client", "deliver"} <= self._setting.observes:
             return rejections
         traffic = None
-        if why_nothing_is_owed(self._setting, found) is None:
+        if why_times_do_not_tell(self._setting, found) is None:
             traffic = traffic_of(self._setting, latest, ways, sure, hindrance(links_are_wrong=are_wrong))
         self._traffic[run], self._doubts[run] = traffic, doubtful
-        return [*rejections, *self._of_clients(run, traffic, doubtful, extent, ends)]
+        by_link = Ways(self._setting, passages, ways.left) if kept and not are_wrong else None
+        return [*rejections, *self._of_clients(run, traffic, by_link, doubtful, extent, ends)]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:
         return sorted({(near, far) for _, _, near, far, _ in self._store.under(run, "link")})
 
     def _of_clients(
-        self, run: str, traffic: Traffic | None, doubts: Mapping[str, Doubts], extent: Extent, ends: Ends
+        self,
+        run: str,
+        traffic: Traffic | None,
+        ways: Ways | None,
+        doubts: Mapping[str, Doubts],
+        extent: Extent,
+        ends: Ends,
     ) -> Iterator[Rejection]:
         told = partial(operations_said, self._store, run, doubts)
-        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent, ends)
+        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent, ends, ways)

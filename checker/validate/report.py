@@ -33,6 +33,7 @@ class Why(IntEnum):
     DOUBTFUL = 8
     ALTERED = 9
     UNFINISHED = 10
+    UNNAMED = 11
 
 
 WORDS: Mapping[Why, str] = {
@@ -46,10 +47,11 @@ WORDS: Mapping[Why, str] = {
     Why.UNTIMED: "the publication or the subscription has no credible time",
     Why.DOUBTFUL: "messages without credible times may have been in flight",
     Why.ALTERED: "the messages received over a link of its run are not the messages sent",
+    Why.UNNAMED: "the publication names no advertisement (`of`), and the brokers share no clock",
     Why.UNFINISHED: "the recording of a broker ends while that broker handles the publication",
 }
 
-DAMAGED = (Why.CRASHED, Why.UNANNOUNCED, Why.UNTIMED, Why.DOUBTFUL, Why.ALTERED, Why.UNFINISHED)
+DAMAGED = (Why.CRASHED, Why.UNANNOUNCED, Why.UNTIMED, Why.DOUBTFUL, Why.ALTERED, Why.UNFINISHED, Why.UNNAMED)
 """The reasons that are a fault of the trace or of a broker: a delivery may be missing there without a rejection."""
 
 First = tuple[int, str, int, str, str]
@@ -123,6 +125,8 @@ class Extent(Struct):
     """Signs that the recorder, and not a broker, is wrong."""
     mishaps: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Crashes, restarts and drops: the run, and words."""
+    unowed: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """Runs of which it is unknown what was owed: the run, and the reason."""
     runs: int = 1
     """How many runs there are; where there are several, remarks name theirs."""
 
@@ -139,6 +143,11 @@ class Extent(Struct):
         self.note_lost(*other.first_lost)
         self.unfinished += other.unfinished
         self.ended = sorted({*self.ended, *other.ended})
+        self.note_unowed(*other.unowed)
+
+    def note_unowed(self, *unowed: tuple[str, str]) -> None:
+        """Takes runs of which it is unknown what was owed. Every worker finds that out for itself."""
+        self.unowed = sorted({*self.unowed, *unowed})
 
     def note_lost(self, *lost: Lost) -> None:
         """Keeps the first lost deliveries."""
@@ -194,8 +203,9 @@ class Extent(Struct):
         return found
 
     def unjudged(self) -> list[str]:
-        """Remarks on what could not be judged because the trace is damaged."""
-        return [self._open_line(why) for why in sorted(map(Why, self.open)) if why in DAMAGED]
+        """Remarks on what could not be judged because the trace does not say enough, or is damaged."""
+        unowed = self._of_runs([(run, f"owed deliveries: {why}") for run, why in self.unowed])
+        return unowed + [self._open_line(why) for why in sorted(map(Why, self.open)) if why in DAMAGED]
 
     def _open_line(self, why: Why) -> str:
         each = self.open[int(why)]

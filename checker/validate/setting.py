@@ -155,6 +155,13 @@ class Setting:
         return "receive" in self.observes and ("send" in self.observes or self.models_sends)
 
     @property
+    def sees_ways(self) -> bool:
+        """Can readiness be judged link by link? Other protocols than the core may hold messages back, or move
+        clients."""
+        sees_clients = {"client", "deliver"} <= self.observes
+        return sees_clients and self.pairs and self.judging.is_core and not self.channels
+
+    @property
     def models_sends(self) -> bool:
         """True where sends are not observed, and what neighbours receive is held against the model's sends."""
         return self.replays and "send" not in self.observes and self.judging.is_core

@@ -6,7 +6,7 @@ Each subscription has a slot, a number. One that was announced again in other wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy as np
 from attrs import define, field
 from msgspec import Raw
 
-from routeproof.checker.validate.clients import Delivered, Operation, Published
+from routeproof.checker.validate.clients import Delivered, Operation, Place, Published
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.universe import Register
+from routeproof.checker.validate.readiness import ENDLESS, Stay
 from routeproof.checker.validate.report import Why
 from routeproof.checker.validate.store import natural
 from routeproof.checker.validate.traffic import Traffic
@@ -52,6 +53,19 @@ class Period:
     end: int | None = None
     surely_by: int = -1
     """Like `ready_by`, as far as times are believed."""
+    stay: Stay | None = None
+    """The places of its announcement and its withdrawal; None if these are at several brokers."""
+
+    def withdraw(self, at: Place) -> None:
+        if self.end is None:
+            self.end = at.time
+            same = self.stay is not None and self.stay.broker == at.broker
+            self.stay = self.stay._replace(until=at.before) if same and self.stay is not None else None
+
+    def announce_again(self, operation: Operation) -> None:
+        self.clients.add(operation.client)
+        if self.stay is not None and self.stay.broker != operation.at.broker:
+            self.stay = None
 
 
 @define
@@ -88,6 +102,8 @@ class Announced:
         said = sorted(operations, key=lambda o: (o.moment, natural(o.at.broker), o.at.seq))
         self._timeless = {each.id for each in said if each.at.time < 0}
         """Ids with an operation without a time: it is unknown when they were active."""
+        self.is_regular = True
+        """False if an id was announced in two wordings at one time: what brokers make of that is unknown."""
         self._withdrawn_now: tuple[int, set[tuple[str, str, str]]] = -1, set()
         """Withdrawals before the moment that is looked at, with their places."""
         for operation in said:
@@ -124,7 +140,7 @@ class Announced:
         if operation.withdraws:
             for each in entries:
                 for period in each.periods:
-                    period.end = operation.at.time if period.end is None else period.end
+                    period.withdraw(operation.at)
             self._withdrawn_at(time).add((operation.kind, operation.id, operation.at.broker))
             return
         entry = self._entry(entries, operation)
@@ -138,10 +154,12 @@ class Announced:
         if entry.subscription is not None:
             self._of_client[by_client] = self._of_client.get(by_client, 0) | 1 << self._slots.number(entry.subscription)
         if entry.periods and entry.periods[-1].end is None:
-            entry.periods[-1].clients.add(operation.client)
+            entry.periods[-1].announce_again(operation)
             return
+        self.is_regular = self.is_regular and all(p.end is not None for each in entries for p in each.periods)
         known = self._traffic is not None and time >= 0 and operation.id not in self._timeless
-        period = Period(time if known else -1, {operation.client}, -1)
+        stay = Stay(operation.at.broker, operation.at.before, ENDLESS)
+        period = Period(time if known else -1, {operation.client}, -1, stay=stay)
         if self._traffic and known:
             sure = self._traffic.sure
             period.ready_by = period.surely_by = self._traffic.ready_by(time)
@@ -152,7 +170,7 @@ class Announced:
             (kind, id) == (withdrawal, operation.id) and broker != operation.at.broker
             for kind, id, broker in self._withdrawn_at(time)
         ):
-            period.end = time  # elsewhere, at the same moment: their order is unknown
+            period.end, period.stay = time, None  # elsewhere, at the same moment: their order is unknown
 
     def _withdrawn_at(self, time: int) -> set[tuple[str, str, str]]:
         if self._withdrawn_now[0] != time:
@@ -225,6 +243,27 @@ class Announced:
         if not len(slots):
             return found
         return np.maximum.reduceat(found, firsts) if (counts > 1).any() else found
+
+    def stays(self, slot: int) -> Iterator[Stay]:
+        """Yields when a subscription was there, as far as its places tell."""
+        return (p.stay for p in self._of[self.subscription(slot)].periods if p.stay is not None)
+
+    def promises(self, publication: Published) -> Iterator[Stay]:
+        """Yields when the advertisement of a publication was there, at the broker where both were made."""
+        for each in self._advs.get(publication.of, ()):
+            for period in each.periods if len(each.promised) == 1 else ():
+                if period.stay is not None and period.stay.broker == publication.at.broker:
+                    yield period.stay
+
+    def why_not_promised(self, publication: Published) -> Why:
+        """Returns the reason for which no advertisement was there for a publication, as far as places tell."""
+        if not publication.of:
+            return Why.UNNAMED
+        if publication.of not in self._advs:
+            return Why.UNANNOUNCED
+        here = publication.at.broker
+        stays = [p.stay for each in self._advs[publication.of] for p in each.periods if len(each.promised) == 1]
+        return Why.UNADVERTISED if stays and all(s is not None and s.broker == here for s in stays) else Why.UNTIMED
 
     def takers(self, subscription: Subscription) -> set[tuple[str, str]]:
         """Returns broker and client, as deliveries name it, of those that made a subscription."""

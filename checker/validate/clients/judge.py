@@ -14,14 +14,16 @@ among all operations.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
 
 import msgspec
+import numpy as np
 from attrs import define, evolve, field
 
 from routeproof.checker.validate.clients import (
@@ -38,6 +40,7 @@ from routeproof.checker.validate.clients import (
 from routeproof.checker.validate.clients.obligations import Obligations, Unwanted, by_first
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.findings import Rejection, foremost
+from routeproof.checker.validate.readiness import Ways
 from routeproof.checker.validate.report import Extent, Open, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Key, Store, packed
@@ -67,11 +70,13 @@ def judge_clients(
     doubts: Mapping[str, Doubts],
     extent: Extent,
     ends: Ends = NO_ENDS,
+    ways: Ways | None = None,
 ) -> Iterator[Rejection]:
-    """`told`: all operations of the run's clients. `traffic`: None if owed deliveries cannot be judged. `doubts`: about
-    the times of brokers, those that have some. What was judged is added to `extent`.
+    """`told`: all operations of the run's clients. `traffic`: None if times do not tell what is owed. `ways`: None if
+    readiness is not judged link by link. `doubts`: about the times of brokers, those that have some. What was judged is
+    added to `extent`.
     """
-    yield from _ClientJudge(setting, run, told, traffic, store, doubts, extent, ends).judge()
+    yield from _ClientJudge(setting, run, told, traffic, store, doubts, extent, ends, ways).judge()
 
 
 class _ClientJudge:
@@ -85,6 +90,7 @@ class _ClientJudge:
         doubts: Mapping[str, Doubts],
         extent: Extent,
         ends: Ends,
+        ways: Ways | None,
     ) -> None:
         self._doubts, self._ends = doubts, ends
         self._extent = extent
@@ -95,7 +101,12 @@ class _ClientJudge:
         self._traffic = traffic
         self._store = store
         self._buckets = store.under(run, CLIENTS)
-        self._eras = Eras(run, told, store, timed=traffic is not None)
+        self._eras = Eras(run, told, store, timed=traffic is not None, placed=ways is not None)
+        self._ways = ways if self._eras.is_regular and (traffic is not None or self._eras.is_complete) else None
+        if ways is not None and traffic is None and self._ways is None:
+            many = f"clients did more than {MOST_UNTIMED:,} operations"
+            why = "clients announce one id at two brokers" if self._eras.is_complete else many
+            extent.note_unowed((run, f"{why}, and the brokers share no clock"))
         self._unwanted: list[Unwanted] = []
 
     def judge(self) -> Iterator[Rejection]:
@@ -136,6 +147,7 @@ class _ClientJudge:
             self._extent,
             shared_clock=self._shared_clock,
             ends=self._ends,
+            ways=self._ways,
         )
 
     def _divide(self) -> None:
@@ -185,7 +197,7 @@ LEAST = 1 << 10
 """Withdrawals in an era, unless it is the last."""
 
 MOST_UNTIMED = 1 << 16
-"""Subscriptions in the only era, where brokers share no clock."""
+"""Operations in the only era, where brokers share no clock."""
 
 HELD = 1 << 10
 """Operations that wait before they are put into blocks."""
@@ -215,9 +227,10 @@ class _Standing:
 
 
 class Eras:
-    """Eras of one run. `timed`: do the brokers share a clock?"""
+    """Eras of one run. `timed`: do the brokers share a clock? `placed`: are withdrawals and advertisements wanted also
+    where they do not?"""
 
-    def __init__(self, run: str, told: OperationSource, store: Store, *, timed: bool) -> None:
+    def __init__(self, run: str, told: OperationSource, store: Store, *, timed: bool, placed: bool = False) -> None:
         self._run = run
         self._told = told
         self._store = store
@@ -236,8 +249,10 @@ class Eras:
         if timed:
             self._cut()
         else:
-            self._take_some()
+            self._take_some(("subscribe",) if not placed else KINDS)
         self._flush()
+        self.is_regular = placed and _are_at_home(self.everything())
+        """True if every subscription and every advertisement was made at one broker only."""
 
     def __len__(self) -> int:
         return len(self._begins)
@@ -256,11 +271,11 @@ class Eras:
         for mine in self._told():
             yield from mine
 
-    def _take_some(self) -> None:
-        subscriptions = (each for each in self.everything() if each.kind == "subscribe")
-        for operation in islice(subscriptions, MOST_UNTIMED):
+    def _take_some(self, kinds: Collection[str]) -> None:
+        operations = (each for each in self.everything() if each.kind in kinds)
+        for operation in islice(operations, MOST_UNTIMED):
             self._put([operation], 0)
-        self.is_complete = next(subscriptions, None) is None
+        self.is_complete = next(operations, None) is None
 
     def _cut(self) -> None:
         for operation in merge(*map(_timed, self._told()), key=lambda each: (each.moment, each.at.broker)):
@@ -310,6 +325,19 @@ class Eras:
 
     def _key(self, era: int) -> tuple[str, str, str]:
         return self._run, "era", str(era)
+
+
+KINDS = ("subscribe", "unsubscribe", "advertise", "unadvertise")
+
+
+def _are_at_home(operations: Iterable[Operation]) -> bool:
+    """True if no id is announced at two brokers."""
+    ids, places = array("q"), array("q")
+    for each in operations:
+        if not each.withdraws:
+            ids.append(hash((each.kind, each.id)))
+            places.append(hash((each.kind, each.id, each.at.broker)))
+    return len(np.unique(np.frombuffer(ids, np.int64))) == len(np.unique(np.frombuffer(places, np.int64)))
 
 
 def _timed(operations: Iterator[Operation]) -> Iterator[Operation]:

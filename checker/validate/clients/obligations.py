@@ -1,18 +1,13 @@
 """Obligations to clients: nothing owed is lost, nothing comes twice, nothing unmatched (TRC-7, TRC-8, TRC-9).
 
-`Obligations` knows what clients of one run announced and withdrew, in one era at least, and when nothing was on the way
-between brokers. It then judges publications of that era and their deliveries in batches: the judgement of one does not
-depend on others. A delivery is unwanted as far as these operations go.
-
-Owed is the `owed` of `spec/routing.md`: the subscription and the advertisement had both been made, and then nothing
-that changes tables was on any link, before the publication was made. That needs a clock that brokers share. Where links
-are not observed, the header may say after how many nanoseconds everything has settled.
+`Obligations` knows what clients of one run announced and withdrew, in one era at least. It judges publications of that
+era and their deliveries in batches: the judgement of one does not depend on others. A delivery is unwanted as far as
+these operations go. What is owed is decided in `owed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,10 +29,12 @@ from routeproof.checker.validate.clients import (
     Place,
     Published,
 )
-from routeproof.checker.validate.clients.announced import NOBODY, NOT_THERE, OWED, Announced
+from routeproof.checker.validate.clients.announced import NOBODY, Announced
+from routeproof.checker.validate.clients.owed import Owed, first_of
 from routeproof.checker.validate.fast.bits import mask_of
 from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, WHOLE, Rejection
-from routeproof.checker.validate.report import Extent, First, Lost, Open, Why
+from routeproof.checker.validate.readiness import Ways
+from routeproof.checker.validate.report import Extent, Lost, Open, Why
 from routeproof.checker.validate.store import Natural, natural
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import Event
@@ -46,10 +43,6 @@ from routeproof.traces.messages import Meanings
 
 Column: TypeAlias = Any
 """A numpy array, a row each."""
-
-
-UNANNOUNCED = 1 << 12
-"""Largest number of kept ids of advertisements that no client made."""
 
 
 @frozen
@@ -79,17 +72,15 @@ class Obligations:
         *,
         shared_clock: bool,
         ends: Ends = NO_ENDS,
+        ways: Ways | None = None,
     ) -> None:
         self._run = run
         self._ends = ends
         self._meanings = meanings
-        self._traffic = traffic
         self._shared_clock = shared_clock
         self._announced = Announced(operations, meanings, traffic)
-        self._open_since = self._announced.open_since(ends.open_since)
         self._extent = extent
-        self.unannounced: dict[str, Open] = {}
-        """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
+        self._owed = Owed(run, self._announced, traffic, ways, ends, extent)
 
     def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection | Unwanted]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
@@ -102,8 +93,8 @@ class Obligations:
             else:
                 published[publication.id] = publication
         matching = {id: self._matching(publication) for id, publication in published.items()}
-        about, slots = self._due(published, matching)
-        owed = self._owed(list(published.values()), about, slots)
+        about, slots = self._owed.pairs(published, matching)
+        owed = self._owed.judge(list(published.values()), about, slots)
         firsts = {id: place for place, id in enumerate(published)}
         came: dict[str, list[Delivered]] = {}
         for id, each in self._odd(blocks, published, about, slots):
@@ -120,6 +111,11 @@ class Obligations:
                 begin, end = np.searchsorted(about, (firsts[id], firsts[id] + 1)).tolist()
                 due = slots[begin:end][owed[begin:end]].tolist()
                 yield from self._of_owed(published[id], those, map(self._announced.subscription, due))
+
+    @property
+    def unannounced(self) -> dict[str, Open]:
+        """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
+        return self._owed.unannounced
 
     def wants(self, unwanted: Unwanted) -> bool:
         """Does one of these operations ask for it?"""
@@ -159,72 +155,6 @@ class Obligations:
         yield from ((ids[place], []) for place in np.flatnonzero(odd).tolist())
         for block in blocks:
             yield from ((id, [each]) for id, each in block.delivered if odd[places[id]])
-
-    def _due(
-        self, published: Mapping[str, Published], matching: Mapping[str, list[int] | None]
-    ) -> tuple[Column, Column]:
-        """Pairs of a publication's place and a subscription's slot. Of those that match, the ones that stood when it
-        was made, as far as times say so: what is owed is among them."""
-        counts = [len(slots or ()) for slots in matching.values()]
-        slots = np.fromiter(chain.from_iterable(slots or () for slots in matching.values()), np.int64, sum(counts))
-        about = np.repeat(np.arange(len(counts)), counts)
-        if self._traffic is not None:
-            times = np.array([each.at.time for each in published.values()], np.int64)[about]
-            stood = (times < 0) | self._announced.standing(slots, times)
-            slots, about = slots[stood], about[stood]
-        return about, slots
-
-    def _owed(self, published: Sequence[Published], about: Column, slots: Column) -> Column:
-        """Returns the owed pairs, and counts the reasons for the others. Pairs that are not known to have been active
-        are counted too.
-        """
-        traffic, extent = self._traffic, self._extent
-        if traffic is None:
-            return np.zeros(len(about), np.bool_)
-        times = np.array([each.at.time for each in published], np.int64)
-        until = np.array([each.until for each in published], np.int64)
-        drained = traffic.drained_by_many(until)
-        surely = drained if traffic.sure is None else traffic.sure.drained_by_many(until)
-        whys = np.array(
-            [OWED if (why := self._why_not(each, traffic)) is None else why for each in published],
-            np.int64,
-        )
-        found = self._announced.obligations(slots, times[about], drained[about], surely[about])
-        found[(found == OWED) & (drained[about] >= self._open_since[slots])] = Why.CRASHED
-        hindered = (found != NOT_THERE) & (whys[about] != OWED)
-        found[hindered] = np.where(found == OWED, whys[about], np.maximum(found, whys[about]))[hindered]
-        timeless = times[about] < 0
-        found[timeless] = Why.UNTIMED
-        counts = np.bincount(found[found != NOT_THERE], minlength=OWED + 1)
-        extent.obligations += int(counts.sum())
-        extent.owed += int(counts[OWED])
-        for why in Why:
-            if why == Why.UNANNOUNCED and counts[why]:
-                for at, count in _counted(about[found == why]):
-                    self._leave_unannounced(published[at], count)
-            elif counts[why]:
-                first = min(self._first(published[at]) for at in np.unique(about[found == why]).tolist())
-                extent.leave(why, int(counts[why]), first)
-        return found == OWED
-
-    def _leave_unannounced(self, publication: Published, count: int) -> None:
-        known = self.unannounced.get(publication.of)
-        if known is not None:
-            known.add(Open(count, self._first(publication)))
-        elif len(self.unannounced) < UNANNOUNCED:
-            self.unannounced[publication.of] = Open(count, self._first(publication))
-        else:
-            self._extent.leave(Why.UNANNOUNCED, count, self._first(publication))
-
-    def _why_not(self, publication: Published, traffic: Traffic) -> Why | None:
-        """Returns the reason for which a publication is owed to no subscription, or not judged; None if it is."""
-        if traffic.hindrance is Why.ALTERED:
-            return traffic.hindrance
-        if publication.at.time < 0:
-            return Why.UNTIMED
-        if traffic.is_on_the_way(publication):
-            return Why.IN_FLIGHT
-        return self._announced.advertised(publication)
 
     def _is_too_early(self, came: Deliveries, tos: Column, published: Mapping[str, Published]) -> Column:
         """Which came before their broker knew of the publication, or of the subscription that they are for, as far as
@@ -289,12 +219,12 @@ class Obligations:
                 continue
             if publication.id in self._ends.unfinished:
                 extent.owed -= 1
-                extent.leave(Why.UNFINISHED, 1, self._first(publication))
+                extent.leave(Why.UNFINISHED, 1, first_of(self._run, publication))
                 continue
             event = self._event(publication)
             if event is not None and self._announced.is_outside(publication, event):
                 extent.owed -= 1
-                extent.leave(Why.OUTSIDE, 1, self._first(publication))
+                extent.leave(Why.OUTSIDE, 1, first_of(self._run, publication))
                 continue
             extent.lost += 1
             owed = f"{publication.id} delivered to {wanted.id}"
@@ -311,10 +241,6 @@ class Obligations:
             return publication.event
         return self._meanings.attributes(Raw(publication.event)) if publication.event else None
 
-    def _first(self, publication: Published) -> First:
-        at = publication.at
-        return at.time, at.broker, at.seq, publication.id, self._run
-
     def _rejection(
         self,
         at: Place,
@@ -325,12 +251,6 @@ class Obligations:
         shown_by: tuple[tuple[str, int], ...] = (),
     ) -> Rejection:
         return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before, line, at.time, shown_by)
-
-
-def _counted(numbers: Column) -> list[tuple[int, int]]:
-    """Each different number, and how often it is there."""
-    different, counts = np.unique(numbers, return_counts=True)
-    return list(zip(different.tolist(), counts.tolist(), strict=True))
 
 
 def _taker(came: Delivered) -> tuple[str, str]:

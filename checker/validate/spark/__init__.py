@@ -56,9 +56,9 @@ RESULTS = "kind int, run binary, near binary, far binary, end string, part long,
 FOUND, UNREADABLE, LINK, CLIENT, REJECTION, CONTROL, PUBLICATIONS, ON_THE_WAY = range(8)
 PASSED, EMITTED, SUMMARY = range(8, 11)
 """Rows of stages under the `end` of their key: blocks that a stage passed on or a part emitted, and summaries."""
-SURE_CONTROL, SURE_PUBLICATIONS, WRONG, EXTENT = range(12, 16)
+SURE_CONTROL, SURE_PUBLICATIONS, WRONG, EXTENT, PASSAGES = range(12, 17)
 """`SURE_...`: spans whose times are believed, where others are not; `WRONG`: a link over
-which came what was not sent; `EXTENT`: how much was judged."""
+which came what was not sent; `EXTENT`: how much was judged; `PASSAGES`: when messages passed a link."""
 
 
 def table_of(names: str, rows: Sequence[tuple[Any, ...]]) -> Table:

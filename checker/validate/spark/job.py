@@ -24,7 +24,7 @@ from routeproof.checker.validate.conclusion import (
     hindrance,
     judge_clock,
     report,
-    why_nothing_is_owed,
+    why_times_do_not_tell,
 )
 from routeproof.checker.validate.findings import (
     BadLines,
@@ -36,11 +36,12 @@ from routeproof.checker.validate.findings import (
 )
 from routeproof.checker.validate.judging import hindrances
 from routeproof.checker.validate.metrics import Measured
+from routeproof.checker.validate.readiness import kept_of_link
 from routeproof.checker.validate.report import Extent, Report, decode_extent
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import TOLD, Foreseen, find_out, groups, joins, lines, parts
 from routeproof.checker.validate.spark.joins import run_stages
-from routeproof.checker.validate.store import key_of
+from routeproof.checker.validate.store import key_of, name_of
 from routeproof.checker.validate.traffic import Ends, ends_of, last_time, width_and_latest
 from routeproof.traces.reader import is_parquet
 
@@ -252,6 +253,7 @@ class _Job:
         clocks = {run: self._clocks(those, doubts[run]) for run, those in runs.items()}
         spans: dict[tuple[bytes, int], list[bytes]] = {}
         are_wrong: set[bytes] = set()
+        passages: dict[bytes, list[tuple[str, str, bytes]]] = {}
         of_links = {run: Extent() for run in runs}
         for row in self._links(results, clocks) if self._setting.pairs else ():
             if row["kind"] == stage_rows.REJECTION:
@@ -260,6 +262,9 @@ class _Job:
                 of_links[bytes(row["run"])].add(decode_extent(bytes(row["data"])))
             elif row["kind"] == stage_rows.WRONG:
                 are_wrong.add(bytes(row["run"]))
+            elif row["kind"] == stage_rows.PASSAGES:
+                link = name_of(bytes(row["near"])), name_of(bytes(row["far"]))
+                passages.setdefault(bytes(row["run"]), []).append((*link, bytes(row["data"])))
             else:
                 spans.setdefault((bytes(row["run"]), row["kind"]), []).append(bytes(row["data"]))
         ends: dict[bytes, Ends] = {}
@@ -274,7 +279,7 @@ class _Job:
                     tuple(block for _, _, block in sorted(mine))
                     for _, mine in sorted(self._operations.get(run, {}).items())
                 ),
-                owes=why_nothing_is_owed(self._setting, those) is None,
+                owes=why_times_do_not_tell(self._setting, those) is None,
                 hindrance=hindrance(links_are_wrong=run in are_wrong),
                 ends=ends[run],
                 clocks=clocks[run],
@@ -283,6 +288,7 @@ class _Job:
                 on_the_way=tuple(spans.get((run, stage_rows.ON_THE_WAY), ())),
                 sure_control=tuple(spans.get((run, stage_rows.SURE_CONTROL), ())),
                 kept=tuple(each.kept for each in those if each.kept.spans),
+                passages=tuple(passages.get(run, ())),
                 sure_publications=tuple(spans.get((run, stage_rows.SURE_PUBLICATIONS), ())),
             )
             for run, those in runs.items()
@@ -297,7 +303,14 @@ class _Job:
         doubtful = {broker: each for broker, each in doubts.items() if each}
         last = {broker: last_time(self._setting, each) for broker, each in doubts.items()}
         return joins.Clocks(
-            width, latest, doubtful, self._setting.shared_clock, last, self._setting.skew, self._setting.models_sends
+            width,
+            latest,
+            doubtful,
+            self._setting.shared_clock,
+            last,
+            self._setting.skew,
+            self._setting.models_sends,
+            kept_of_link(self._setting),
         )
 
     def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
@@ -308,7 +321,7 @@ class _Job:
             .sortWithinPartitions("run", "near", "far", "end", "part", "first")
             .mapInArrow(partial(joins.join_links, clocks), stage_rows.RESULTS)
         )
-        return joined.select("kind", "run", "data").collect()
+        return joined.select("kind", "run", "near", "far", "data").collect()
 
     def _clients(self, results: DataFrame, extent: Extent) -> list[Rejection]:
         told = self._spark.sparkContext.broadcast(self._contexts)

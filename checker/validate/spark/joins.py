@@ -32,6 +32,7 @@ from routeproof.checker.validate.metrics.series import (
     gathered,
     windows_of,
 )
+from routeproof.checker.validate.readiness import Passages, Ways
 from routeproof.checker.validate.report import Extent, Why, encode_extent
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import (
@@ -40,6 +41,7 @@ from routeproof.checker.validate.spark import (
     EMITTED,
     EXTENT,
     ON_THE_WAY,
+    PASSAGES,
     PASSED,
     PUBLICATIONS,
     REJECTION,
@@ -53,7 +55,7 @@ from routeproof.checker.validate.spark import (
     rows_of,
     unsqueezed,
 )
-from routeproof.checker.validate.store import Store, name_of
+from routeproof.checker.validate.store import Store, key_of, name_of
 from routeproof.checker.validate.traffic import Ends, OnTheWay, Traffic, count_link, traffic_of, union
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class Clocks:
     skew: int = 0
     is_modelled: bool = False
     """True if what was sent is what the model sends."""
+    kept: int = 0
+    """Number of messages of a link of which it is kept when they passed."""
 
 
 def join_links(clocks: dict[bytes, Clocks], found: Iterator[Batch]) -> Iterator[Batch]:
@@ -110,6 +114,7 @@ def _of_links(clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> It
                 until=until,
                 is_modelled=clock.is_modelled,
                 skew=clock.skew,
+                kept=clock.kept,
             ):
                 if isinstance(each, Comparison):
                     yield from _compared(run, link, each)
@@ -136,6 +141,8 @@ def _compared(run: bytes, link: tuple[str, str], comparison: Comparison) -> Iter
     extent = Extent()
     count_link(extent, name_of(run), link, comparison)
     yield EXTENT, run, b"", b"", "", 0, 0, encode_extent(extent)
+    if comparison.passages.every.is_kept:
+        yield PASSAGES, run, key_of(link[0]), key_of(link[1]), "", 0, 0, comparison.passages.encode()
     if comparison.on_the_way:
         digests = np.array(sorted(comparison.on_the_way), np.int64).tobytes()
         yield ON_THE_WAY, run, b"", b"", "", 0, 0, digests
@@ -146,7 +153,7 @@ class Context:
     """Premises of one run's obligations: what each broker's clients announced, as compressed blocks, and what was on
     the way when, as bytes.
 
-    `owes`: does the trace tell what is owed? `hindrance`: why it is counted only; None where it is judged. Spans and
+    `owes`: do times tell what is owed? `hindrance`: why it is counted only; None where it is judged. Spans and
     digests are as `join_links` gave them.
     """
 
@@ -161,6 +168,8 @@ class Context:
     sure_control: tuple[bytes, ...] = ()
     sure_publications: tuple[bytes, ...] = ()
     kept: tuple[KeptRecord, ...] = ()
+    passages: tuple[tuple[str, str, bytes], ...] = ()
+    """When messages passed the links of the run; empty where a link is wrong."""
 
     def said(self) -> list[Iterator[Operation]]:
         """Returns each broker's, in its order, at times that can be relied on."""
@@ -183,6 +192,13 @@ class Context:
             sure.control, sure.publications = (union(width, map(_spans, each)) for each in both)
         return traffic_of(setting, self.clocks.latest, ways, sure, self.hindrance)
 
+    def ways(self, setting: Setting) -> Ways | None:
+        """Returns the ways of publications; None where readiness is not judged link by link."""
+        if not self.clocks.kept or self.hindrance is not None:
+            return None
+        left = {int(d) for block in self.on_the_way for d in np.frombuffer(block, np.int64)}
+        return Ways(setting, {(near, far): Passages.decode(data) for near, far, data in self.passages}, left)
+
 
 def _spans(block: bytes) -> tuple[Any, Any]:
     both = np.frombuffer(block, np.int64)
@@ -202,7 +218,8 @@ def _of_clients(setting: Setting, contexts: dict[bytes, Context], rows: Iterator
                 store.put((name, CLIENTS, row["end"]), row["data"])
             extent = Extent()
             traffic, doubts = context.traffic(setting), context.clocks.doubts
-            for rejection in judge_clients(setting, name, context.said, traffic, store, doubts, extent, context.ends):
+            ways, ends = context.ways(setting), context.ends
+            for rejection in judge_clients(setting, name, context.said, traffic, store, doubts, extent, ends, ways):
                 yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(rejection)
             yield EXTENT, run, b"", b"", "", 0, 0, encode_extent(extent)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import Report
+from routeproof.checker.validate.report import Why
 from routeproof.model.routing_mutants import MUTANTS
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.walks import POLICIES, Row, judged, rows_of, walk
@@ -20,7 +21,10 @@ NAMES = ("star4", "pair3", "line4", "two4", "unadv3", "quotes3")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_model_owes_nothing(name: str, policy: str, tmp_path: Path) -> None:
     for seed in range(4):
-        assert judged(rows_of(name, policy, seed), tmp_path, "observable").verdict == "accepted"
+        rows = rows_of(name, policy, seed)
+        timed = judged(rows, tmp_path, "observable")
+        del rows[0]["clock"]
+        assert (timed.verdict, judged(rows, tmp_path, "observable").verdict) == ("accepted", "accepted")
 
 
 def ended(rows: list[Row]) -> list[Row]:
@@ -31,7 +35,8 @@ def ended(rows: list[Row]) -> list[Row]:
 
 
 def test_it_is_what_the_ghosts_say(tmp_path: Path) -> None:
-    """Of every mutant, in runs of chance: rejected for what the properties of the model say, and for nothing else."""
+    """Of every mutant, in runs of chance: rejected for what the properties of the model say, and for nothing else but
+    lost deliveries: the ghosts owe them where no control message is on any link, the judge where the way is ready."""
     met = Counter[str]()
     for mutant, seeded in MUTANTS.items():
         if seeded.make.may_refuse:
@@ -40,7 +45,8 @@ def test_it_is_what_the_ghosts_say(tmp_path: Path) -> None:
             for seed in range(3):
                 run = walk(name, seeded.policies[0], seed, mutant)
                 rules = {r.rule for r in judged(ended(run.rows), tmp_path, "observable").rejections}
-                assert rules == {SEEN[p] for p in run.broken if p in SEEN}, (mutant, name, seed)
+                seen = {SEEN[p] for p in run.broken if p in SEEN}
+                assert seen <= rules <= {*seen, "TRC-7"}, (mutant, name, seed)
                 met.update(rules)
     assert min(met[rule] for rule in SEEN.values()) >= 3, met
 
@@ -66,13 +72,16 @@ def test_a_black_box_is_judged_by_what_its_header_promises(tmp_path: Path) -> No
     assert lost
 
 
-def test_without_a_clock_what_is_owed_is_not_judged(tmp_path: Path) -> None:
+def test_without_a_clock_links_tell_what_is_owed(tmp_path: Path) -> None:
+    """Without links and without a clock nothing does."""
     rows = rows_of("star4", "active", seed=1)
     del rows[0]["clock"]
     report = judged(rows, tmp_path, "observable")
-    assert report.verdict == "unknown"
-    assert report.unjudged == ('owed deliveries: the header lacks "clock": "shared"',)
-    assert judged(rows, tmp_path).verdict == "accepted", "step by step it is fully judged"
+    assert report.verdict == "accepted"
+    assert report.extent.owed > 0
+    assert judged(rows, tmp_path).verdict == "accepted"
+    bare = judged(without(rows_of("star4", "active", seed=1), "receive", "send"), tmp_path, "observable")
+    assert (bare.verdict, bare.extent.owed) == ("unknown", 0)
     again = next(i for i, row in enumerate(rows) if row.get("event") == "deliver")
     rows.insert(again + 1, {**rows[again], "seq": rows[again]["seq"]})
     for row in rows[again + 1 :]:
@@ -92,7 +101,9 @@ def test_events_without_times(tmp_path: Path) -> None:
     rows = rows_of("star4", "active", seed=1)
     for row in rows[1:]:
         row.pop("time")
-    assert judged(rows, tmp_path, "observable").unjudged == ("owed deliveries: no event has a time",)
+    report = judged(rows, tmp_path, "observable")
+    assert (report.verdict, report.extent.open.keys() & {Why.UNTIMED, Why.DOUBTFUL}) == ("accepted", set())
+    assert report.extent.owed > 0
 
 
 def test_links_are_not_what_clients_see(tmp_path: Path) -> None:

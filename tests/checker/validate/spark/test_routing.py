@@ -18,6 +18,7 @@ from routeproof.checker.validate.spark.job import judge
 from routeproof.model import plugins
 from routeproof.traces import columns, to_parquet
 from tests.campaigns import daily
+from tests.checker.validate.churned import Churn
 from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
 from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
@@ -347,3 +348,21 @@ def test_moves_of_publishers_are_judged_by_their_handler(spark: "SparkSession", 
     assert report == validate(path, "exact")
     # The farewell is of a last step, which the recording may have cut off.
     assert set(runs.CORRUPTIONS) - {each.run for each in report.rejections} <= {"the farewell not sent"}
+
+
+@pytest.mark.parametrize("clock", [True, False])
+def test_owed_deliveries_link_by_link(clock: bool, tmp_path: Path, spark: "SparkSession") -> None:
+    """Runs in which control traffic never rests, correct and with a lost delivery: counts and rejections are equal."""
+    rows: list[Row] = []
+    for seed, policy in enumerate(("none", "lazy")):
+        path = Churn(policy, 1, newcomers=25).record(tmp_path / "run.jsonl", clock=clock)
+        mine = [json.loads(line) for line in path.read_text().splitlines()]
+        rows = rows or mine[:1]
+        rows += as_run(mine, f"correct {policy}")
+        lost = random.Random(seed).choice([n for n, row in enumerate(mine) if row.get("event") == "deliver"])
+        rows += as_run([*mine[:lost], *mine[lost + 1 :]], f"spoilt {policy}")
+    path = write(rows, tmp_path / "runs.jsonl")
+    expected = validate(path, "observable")
+    assert expected.extent.owed > 0
+    assert {r.run.split()[0] for r in expected.rejections} <= {"spoilt"}
+    assert judge(spark, path, setting_of(path, "observable"), ranges=60_000) == expected
