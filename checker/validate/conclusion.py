@@ -232,7 +232,11 @@ def report(
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
     extent.mishaps = _mishaps(parts)
     extent.damages += [*_deviations(parts), *_unknown_withdrawals(parts)]
-    extent.notes = [*setting.odd_keys, *_kinds_never_seen(setting, parts, {r.seen for r in rejections})]
+    extent.notes = [
+        *setting.odd_keys,
+        *_kinds_undeclared(setting, parts),
+        *_kinds_never_seen(setting, parts, {r.seen for r in rejections}),
+    ]
     extent.runs = len({part.run for part in parts if part.events})
     if setting.replays:
         extent.steps = sum(part.steps for part in parts)
@@ -284,6 +288,15 @@ def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult], instead: Co
         if nothing in instead and kind in setting.observes and kind not in seen:
             hint = f"if the brokers do not write them, leave {kind} out of it"
             yield f'the header in "observes" has {kind}, and the trace has no {kind} event: {hint}'
+
+
+def _kinds_undeclared(setting: Setting, parts: Sequence[PartResult]) -> Iterator[str]:
+    """Yields, in words, the kinds of events that the trace has and the header does not declare."""
+    seen = {kind for part in parts for kind in part.kinds} if setting.replays else set()
+    for kind in MISSING:
+        if kind in seen and kind not in setting.observes:
+            hint = f"if the brokers write all of them, add {kind}"
+            yield f'"observes" in the header lacks {kind}, and the trace has {kind} events; they are not judged: {hint}'
 
 
 def _unknown_withdrawals(parts: Iterable[PartResult]) -> list[tuple[str, str]]:

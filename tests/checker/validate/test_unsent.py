@@ -76,3 +76,12 @@ def test_one_recorded_broker_is_judged(tmp_path: Path) -> None:
                 assert where.at("equivalent") in places or report.extent.open_steps(), (fault, report)
                 judged_alone += 1
     assert judged_alone >= 4
+
+
+def test_sends_that_the_header_does_not_declare_are_named(tmp_path: Path) -> None:
+    rows = rows_of("star4", "active", seed=1)
+    assert not judged(rows, tmp_path).extent.notes
+    rows[0]["observes"] = [kind for kind in rows[0]["observes"] if kind != "send"]
+    report = judged(rows, tmp_path)
+    assert (report.verdict, report.rejections) == ("accepted", ())
+    assert "lacks send" in report.extent.notes[0]
