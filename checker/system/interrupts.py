@@ -71,11 +71,12 @@ def listening(*, until_exit: bool) -> Iterator[None]:
             for number, handler in before.items():
                 if handler is not signal.SIG_IGN:
                     signal.signal(number, ear)
-            sys.unraisablehook = partial(_not_swallowed, hook)
+            sys.unraisablehook = partial(_not_swallowed, hook, ear)
         yield
     finally:
         _ears.remove(ear)
-        sys.unraisablehook = hook
+        if not (until_exit and ear.first is not None):
+            sys.unraisablehook = hook
         with suppress(ValueError, TypeError):  # TypeError: a handler that Python did not install
             for number, handler in before.items():
                 if handler is not signal.SIG_IGN:
@@ -170,12 +171,19 @@ def _nothing() -> None:
     pass
 
 
-def _not_swallowed(usual: Callable[[sys.UnraisableHookArgs], object], unraisable: sys.UnraisableHookArgs) -> None:
-    """Python prints and drops what a destructor raises; an interrupt must be neither printed nor dropped."""
+def _not_swallowed(
+    usual: Callable[[sys.UnraisableHookArgs], object], ear: _Ear, unraisable: sys.UnraisableHookArgs
+) -> None:
+    """Python prints and drops what a destructor raises; an interrupt must be neither printed nor dropped.
+
+    After a signal nothing else is printed: an object that was being made has no more than a part of what its destructor
+    needs.
+    """
     if unraisable.exc_type is MemoryError:
         return  # what was raised where it could be tells of it
     if not isinstance(unraisable.exc_value, Interrupted):
-        usual(unraisable)
+        if ear.first is None:
+            usual(unraisable)
         return
     import threading
 

@@ -1,5 +1,6 @@
 """Signals that end a command: at once while it starts, raised in its work, noted where nothing may be torn."""
 
+import gc
 import os
 import signal
 import sys
@@ -116,3 +117,26 @@ def test_what_garbage_of_others_raises_is_told_to_who_listened_before(
     with listening(until_exit=False):
         Garbage()
     assert (told, capsys.readouterr().err) == ([ResourceWarning], "")
+
+
+def test_what_half_made_objects_raise_after_a_signal_is_not_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An object whose making a signal ended lacks what its destructor needs."""
+
+    class HalfMade:
+        def __init__(self) -> None:
+            send(signal.SIGINT)
+            self.owner = True
+
+        def __del__(self) -> None:
+            assert self.owner
+
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: told.append(unraisable.exc_type))
+    with listening(until_exit=False):
+        raising()
+        with pytest.raises(Interrupted):
+            HalfMade()
+        gc.collect()
+    assert (told, capsys.readouterr().err) == ([], "")
