@@ -123,7 +123,8 @@ def _begin(crew: list[_Worker], do: Callable[[Any], Any], scratch: str | None, *
     process = context.Process(target=_work, args=(theirs, do, scratch, wants_news))
     with _deaf():
         resource_tracker.ensure_running()  # it would lift the block below when it starts
-    with theirs, _deaf():
+    # Held as well: a thread that does not block signals may receive one, which is then raised in this one.
+    with theirs, held(), _deaf():
         process.start()
         crew.append(_Worker(process, ours))
 

@@ -5,6 +5,8 @@ import signal
 import threading
 import time
 from importlib import import_module
+from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,33 @@ def test_a_signal_while_a_directory_is_made_or_removed_leaves_none(
         with pytest.raises(Interrupted):
             list(in_processes(abs, [-1], 1))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_that_another_thread_receives_does_not_leave_a_worker_half_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The worker would find no word of what it is to do, and print a traceback."""
+    usual, begun = SpawnProcess._Popen, []
+
+    def received() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    def signalled(process: BaseProcess) -> object:
+        other = threading.Thread(target=received)
+        other.start()
+        other.join()
+        made = usual(process)
+        begun.append(made)
+        return made
+
+    monkeypatch.setattr(SpawnProcess, "_Popen", staticmethod(signalled))
+    with listening(until_exit=False):
+        raising()
+        with pytest.raises(Interrupted):
+            list(in_processes(abs, [-1], 1))
+    assert len(begun) == 1
+    assert not multiprocessing.active_children()
 
 
 def test_who_asks_no_further_leaves_nothing_behind() -> None:
