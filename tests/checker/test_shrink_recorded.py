@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.counterexamples.recorded import Cause, NotRejected, Recording, recording_of, shrink_recorded
+from routeproof.checker.counterexamples.recorded import Cause, NotRejected, shrink_recorded
+from routeproof.checker.counterexamples.recording import Recording, recording_of
 from routeproof.checker.system import interrupts
 from routeproof.checker.validate import validate
 from routeproof.traces import read_trace, to_parquet
