@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from routeproof.model.plugins import PluginError, plugins
-from routeproof.spec.migration.specification import SPECIFICATION as MIGRATION
+from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
 from routeproof.spec.specification import Claim, Repair, Rule, Specification
 

@@ -8,8 +8,7 @@ from hypothesis.stateful import rule
 from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
 from routeproof.checker.fuzz.walk import NUMBER, Machine
 from routeproof.model.instance import Instance, own_with
-from routeproof.model.migration.messages import Relocate
-from routeproof.model.migration.parameters import MigrationParameters, Move
+from routeproof.model.migration.vocabulary import MigrationParameters, Move, Relocate
 
 MOVES = (1, 1, 2, 2, 3)
 """Numbers of moves to draw from. Any advertisement's publisher may move to any broker, also to where it is."""

@@ -23,7 +23,7 @@ from routeproof.model.messages import (
     Subscription,
     Unsubscribe,
 )
-from routeproof.model.migration.messages import (
+from routeproof.model.migration.vocabulary import (
     Arrive,
     Complete,
     Flushed,
@@ -32,8 +32,10 @@ from routeproof.model.migration.messages import (
     Publisher,
     Resume,
     Update,
+    movers,
+    parameters_of,
+    publisher_name,
 )
-from routeproof.model.migration.parameters import movers, parameters_of, publisher_name
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocols import world
 from routeproof.model.world import State, Step, World

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
 from routeproof.model.migration.definition import parameters_to_table
-from routeproof.model.migration.parameters import parameters_of
+from routeproof.model.migration.vocabulary import parameters_of
 from routeproof.model.world import World
 
 if TYPE_CHECKING:

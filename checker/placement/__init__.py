@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from routeproof.impl.placement.implementation import IMPLEMENTATION
 from routeproof.model.placement.definition import DEFINITION
-from routeproof.spec.placement.specification import SPECIFICATION
+from routeproof.spec.placement import SPECIFICATION
 
 
 class PLACEMENT:

@@ -16,12 +16,14 @@ from routeproof.impl.simulator import Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE, Advertise, Advertisement, Message, PackedUnsubscribe, Publish, Unadvertise
-from routeproof.model.migration.messages import (
+from routeproof.model.migration.vocabulary import (
     MIGRATION,
+    READINGS,
     Arrive,
     Complete,
     Flushed,
     Leave,
+    MigrationParameters,
     MigrationTables,
     Path,
     Pause,
@@ -31,10 +33,6 @@ from routeproof.model.migration.messages import (
     Resume,
     Stay,
     Update,
-)
-from routeproof.model.migration.parameters import (
-    READINGS,
-    MigrationParameters,
     movers,
     parameters_of,
     publisher_name,

@@ -18,12 +18,13 @@ from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE, Advertisement, Message, Publication, Publish
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.model.placement.messages import (
+from routeproof.model.placement.vocabulary import (
     PLACEMENT,
     Amount,
     BrokerTrace,
     Decision,
     Path,
+    PlacementParameters,
     PlacementTables,
     Profile,
     RelocationAnswer,
@@ -36,8 +37,8 @@ from routeproof.model.placement.messages import (
     Traced,
     TraceRequest,
     TraceResult,
+    parameters_of,
 )
-from routeproof.model.placement.parameters import PlacementParameters, parameters_of
 from routeproof.model.tables import by_id
 
 

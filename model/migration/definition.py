@@ -12,9 +12,9 @@ from routeproof.model.history import Event, Ghost, Ledger
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE
 from routeproof.model.migration.handler import Migration
-from routeproof.model.migration.messages import MIGRATION
-from routeproof.model.migration.parameters import (
+from routeproof.model.migration.vocabulary import (
     DEFAULT,
+    MIGRATION,
     READINGS,
     MigrationParameters,
     Move,

@@ -22,12 +22,13 @@ from routeproof.model.messages import (
     Subscription,
     Unadvertise,
 )
-from routeproof.model.migration.messages import (
+from routeproof.model.migration.vocabulary import (
     MIGRATION,
     Arrive,
     Complete,
     Flushed,
     Leave,
+    MigrationParameters,
     MigrationTables,
     Path,
     Pause,
@@ -37,8 +38,8 @@ from routeproof.model.migration.messages import (
     Resume,
     Stay,
     Update,
+    publisher_name,
 )
-from routeproof.model.migration.parameters import MigrationParameters, publisher_name
 from routeproof.model.overlay import LOCAL, Node, Overlay, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.routing import Routing, Step

@@ -10,7 +10,7 @@ from routeproof.model.definition import Mutant
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement, Publish, Unadvertise
 from routeproof.model.migration.handler import Migration, migrating
-from routeproof.model.migration.messages import Complete, MigrationTables, Path, Publisher, Resume, Update
+from routeproof.model.migration.vocabulary import Complete, MigrationTables, Path, Publisher, Resume, Update
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
 from routeproof.model.routing import Step

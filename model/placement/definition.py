@@ -9,8 +9,7 @@ from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import POLICIES, Instance, OperationRow, core_operations
 from routeproof.model.messages import CORE
 from routeproof.model.placement.handler import Placement
-from routeproof.model.placement.messages import PLACEMENT, Tag
-from routeproof.model.placement.parameters import DEFAULT, READINGS, PlacementParameters, parameters_of
+from routeproof.model.placement.vocabulary import DEFAULT, PLACEMENT, READINGS, PlacementParameters, Tag, parameters_of
 from routeproof.model.protocol import Protocol
 from routeproof.model.reading import Place
 

@@ -13,12 +13,13 @@ from attrs import evolve
 
 from routeproof.model.messages import Advertisement, Deliver, Publication, Publish
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.placement.messages import (
+from routeproof.model.placement.vocabulary import (
     Amount,
     BrokerTrace,
     Counts,
     Decision,
     Path,
+    PlacementParameters,
     PlacementTables,
     Profile,
     RelocationAnswer,
@@ -32,7 +33,6 @@ from routeproof.model.placement.messages import (
     TraceRequest,
     TraceResult,
 )
-from routeproof.model.placement.parameters import PlacementParameters
 from routeproof.model.routing import Routing, Step
 from routeproof.model.tables import Tables
 

@@ -9,7 +9,7 @@ from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.placement.handler import Placement, Traces, choose
-from routeproof.model.placement.messages import (
+from routeproof.model.placement.vocabulary import (
     Amount,
     BrokerTrace,
     Counts,

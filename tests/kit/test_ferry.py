@@ -13,7 +13,7 @@ from routeproof.checker.cli import main
 from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import replay
 from routeproof.checker.evaluation import Monitor, violations
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import find, folders, load

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.evaluation import Result
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import load

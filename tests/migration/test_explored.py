@@ -10,7 +10,7 @@ from routeproof.checker.instances import find, shipped
 from routeproof.model.migration.definition import DEFINITION
 from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
-from routeproof.spec.migration.specification import SPECIFICATION
+from routeproof.spec.migration import SPECIFICATION
 from tests.checker.explore.test_counts import LARGE
 
 OWN = [instance for instance in shipped() if instance.protocol == "migration"]

@@ -6,7 +6,7 @@ from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import find
 from routeproof.checker.migration.fuzzing import BREAKING
 from routeproof.model.instance import POLICIES
-from routeproof.model.migration.parameters import READINGS
+from routeproof.model.migration.vocabulary import READINGS
 from routeproof.spec.catalogues import CLAIMS, rules_that_fire
 from tests.campaigns import daily
 from tests.migration.test_explored import CAUGHT

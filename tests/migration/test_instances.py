@@ -7,7 +7,7 @@ import pytest
 
 from routeproof.checker.instances import find, shipped
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
-from routeproof.model.migration.messages import Relocate
+from routeproof.model.migration.vocabulary import Relocate
 from routeproof.model.protocols import world
 
 MOVE3 = files("routeproof.model.migration").joinpath("instances", "move3.toml").read_text(encoding="utf-8")

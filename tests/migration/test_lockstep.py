@@ -9,7 +9,7 @@ from routeproof.checker.instances import find, shipped
 from routeproof.impl.migration.implementation import IMPLEMENTATION, MigratingBroker, MovingPublisher
 from routeproof.model.protocols import world
 from routeproof.model.world import World
-from routeproof.spec.migration.specification import SPECIFICATION
+from routeproof.spec.migration import SPECIFICATION
 
 NAMES = [each.name for each in shipped() if each.protocol == "migration" and each.name != "record2"]
 WALKS = 12

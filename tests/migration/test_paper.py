@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from routeproof.model.instance_file import parse_instance
-from routeproof.model.migration.messages import Complete, MigrationTables, Update
+from routeproof.model.migration.vocabulary import Complete, MigrationTables, Update
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import world
 from tests.migration.runs import run_of

@@ -11,15 +11,15 @@ from routeproof.checker.prove.theorems import judge
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
-from routeproof.spec.migration.theory import theorems, worlds
+from routeproof.spec.migration import theory
+from routeproof.spec.migration.theory import THEOREMS, Scene, worlds
 from routeproof.spec.migration.theory.invariants import BOOK
 from routeproof.spec.migration.theory.move import EVENTS, Event, MoveState, Setting
-from routeproof.spec.migration.theory.theorems import THEOREMS, Scene
 from routeproof.spec.migration.theory.worlds import WORLDS, SmallWorld, explored, states, violated
 from routeproof.spec.theory import Term
 from tests.campaigns import daily
 
-PAIR, LINE = theorems.PAIR, SmallWorld(worlds.LINE, 1, 3, 3, 1)
+PAIR, LINE = theory.PAIR, SmallWorld(worlds.LINE, 1, 3, 3, 1)
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
@@ -110,7 +110,7 @@ def test_the_quick_theorems_are_proved(id: str) -> None:
 
 
 def test_the_printed_move_loses_in_five_events() -> None:
-    world, _, sentence = theorems.NEEDS["the update removes at once, as printed"]
+    world, _, sentence = theory.NEEDS["the update removes at once, as printed"]
     run = worlds.shortest(world, sentence)
     assert run is not None
     assert [name for name, _ in run] == [
@@ -123,7 +123,7 @@ def test_the_printed_move_loses_in_five_events() -> None:
 
 
 def test_every_sentence_is_proved_by_one_theorem() -> None:
-    assert set(theorems.PROVED_BY) == {*BOOK.conjuncts, *BOOK.lemmas}
+    assert set(theory.PROVED_BY) == {*BOOK.conjuncts, *BOOK.lemmas}
 
 
 # -- the model ---------------------------------------------------------------------------------------------------------

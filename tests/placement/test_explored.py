@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.evaluation import Result, violations
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import load
 from routeproof.model import plugins
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.overlay import LOCAL
-from routeproof.model.placement.messages import Amount, PlacementTables
 from routeproof.model.placement.mutants import PLACEMENT_MUTANTS
+from routeproof.model.placement.vocabulary import Amount, PlacementTables
 from routeproof.model.protocols import world
-from routeproof.spec.placement.specification import SPECIFICATION
+from routeproof.spec.placement import SPECIFICATION
 from tests.campaigns import daily
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from routeproof.impl.placement.decisions import BrokerTrace, Estimate, Metric, bits_of
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.spec.placement.specification import Delays, Deliveries, mean_delay, message_rate
+from routeproof.spec.placement import Delays, Deliveries, mean_delay, message_rate
 from tests.placement.test_pop import trees
 
 METRICS: tuple[Metric, ...] = ("load", "delay")

@@ -15,11 +15,10 @@ from routeproof.impl.simulator import SECOND, Observer, Operation, Simulator
 from routeproof.model import plugins
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.instance_file import parse_instance
-from routeproof.model.placement.messages import Amount, PlacementTables
-from routeproof.model.placement.parameters import READINGS
+from routeproof.model.placement.vocabulary import READINGS, Amount, PlacementTables
 from routeproof.model.protocols import world
 from routeproof.model.world import World
-from routeproof.spec.placement.specification import SPECIFICATION
+from routeproof.spec.placement import SPECIFICATION
 
 INSTANCES = Path(__file__).resolve().parents[2] / "model/placement/instances"
 NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml"))

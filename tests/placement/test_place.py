@@ -17,7 +17,7 @@ from routeproof.checker.placement.report import as_json
 from routeproof.checker.validate.spark import lines
 from routeproof.impl.placement.decisions import Metric, choose
 from routeproof.model.overlay import LOCAL, Node
-from routeproof.spec.placement.specification import Delays, hops, mean_delay, message_rate
+from routeproof.spec.placement import Delays, hops, mean_delay, message_rate
 from routeproof.traces import to_parquet
 from tests.placement.traces import Drawn, drawn, name, pop_by_messages
 

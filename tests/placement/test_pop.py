@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from routeproof.impl.placement.decisions import Profile, Request, closest, passed_on, target
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.spec.placement.specification import best_by_hops
+from routeproof.spec.placement import best_by_hops
 
 
 @st.composite

@@ -40,7 +40,7 @@ from attrs import define, frozen
 from hypothesis import HealthCheck, Phase, given, settings
 
 from routeproof.checker.counterexamples import replay_file
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find
 from routeproof.model.instance import POLICIES

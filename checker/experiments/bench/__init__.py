@@ -3,6 +3,9 @@
 `bench` runs the named suites, each measuring its subject and its yardstick in one run on one machine, so that the
 ratios can be trusted where the figures cannot. Each measurement has a fresh process (`afresh`), so that one does not
 pay for another's memory.
+
+The explorer's yardstick is `plain_search`: breadth first over frozen `State` objects in a set, one `World.step` a
+transition, and nothing of what makes the explorer fast. It is also a cross-check of the explorer: the same numbers.
 """
 
 from __future__ import annotations
@@ -11,15 +14,23 @@ import os
 import resource
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from attrs import frozen
+
+from routeproof.checker.explore.search import Search
+from routeproof.checker.instances import find, shipped
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.processes import in_processes
 from routeproof.checker.system.terminal import count
+from routeproof.model.protocols import world
+from routeproof.model.world import State, World
+from routeproof.spec.properties import properties_for
 
 Row = dict[str, Any]
 
@@ -48,38 +59,6 @@ def by_suite(rows: Iterable[tuple[str, Row]]) -> dict[str, list[Row]]:
     for name, row in rows:
         suites.setdefault(name, []).append(row)
     return suites
-
-
-def _explore() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.explorer import explorer
-
-    return explorer()
-
-
-def _validate() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.validation import validation
-
-    return validation()
-
-
-def _broker() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.broker import broker
-
-    return broker()
-
-
-def _simulate() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.broker import simulation
-
-    return simulation()
-
-
-SUITES: dict[str, Callable[[], Iterator[Row]]] = {
-    "explore": _explore,
-    "validate": _validate,
-    "broker": _broker,
-    "simulate": _simulate,
-}
 
 
 def render(results: dict[str, list[Row]]) -> str:
@@ -147,3 +126,106 @@ class Clock:
     @property
     def wall(self) -> float:
         return time.perf_counter() - self._wall
+
+
+# -- the explorer and a plain search -----------------------------------------------------------------------------------
+
+
+PLAIN_STATES = 40_000
+"""How far the plain search goes: enough for a rate, and its rate only falls as it goes on."""
+
+LARGE = ("pair3", "star5", "two4", "leave5")
+"""The shipped instances with the most states; a test holds that each has over 500,000."""
+
+
+@frozen
+class Reached:
+    """Result of a plain search; `complete` says whether it reached everything."""
+
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+
+
+def plain_search(world: World, max_states: int | None = None) -> Reached:
+    """Every reachable state, or as many as allowed."""
+    start = world.initial()
+    depth: dict[State, int] = {start: 0}
+    queue = deque([start])
+    transitions = 0
+    while queue:
+        if max_states is not None and len(depth) >= max_states:
+            return Reached(len(depth), transitions, max(depth.values()), False)
+        state = queue.popleft()
+        for step in world.steps(state):
+            transitions += 1
+            if step.state not in depth:
+                depth[step.state] = depth[state] + 1
+                queue.append(step.state)
+    return Reached(len(depth), transitions, max(depth.values()), True)
+
+
+def explorer() -> Iterator[Row]:
+    """Measures the explorer with all properties on, and a plain search over frozen objects of the same model."""
+    for instance in shipped():
+        if instance.name in LARGE:
+            for policy in instance.policies:
+                yield afresh(_measure, instance.name, policy)
+
+
+def _measure(name: str, policy: str) -> Row:
+    instance = find(name)
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.process_time()
+    search = Search(world(instance, policy), properties_for(instance.protocol, policy))
+    search.run()
+    cycle = search.graph.find_cycle()
+    seconds = time.process_time() - began
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident
+    assert cycle is None, f"{name} has a cycle under {policy}"
+    began = time.process_time()
+    plain = plain_search(world(instance, policy), PLAIN_STATES)
+    plain_rate = plain.states / (time.process_time() - began)
+    rate = search.states / seconds
+    return {
+        "instance": name,
+        "policy": policy,
+        "states": search.states,
+        "transitions": search.transitions,
+        "cpu seconds": round(seconds, 2),
+        "states/s": round(rate),
+        "stored bytes/state": round(search.nbytes / search.states, 1),
+        "resident bytes/state": round(1024 * grown / search.states, 1),
+        "plain states/s": round(plain_rate),
+        "ratio": round(rate / plain_rate, 1),
+    }
+
+
+# -- suites ------------------------------------------------------------------------------------------------------------
+
+
+def _validate() -> Iterator[Row]:
+    from routeproof.checker.experiments.bench.validation import validation
+
+    return validation()
+
+
+def _broker() -> Iterator[Row]:
+    from routeproof.checker.experiments.bench.broker import broker
+
+    return broker()
+
+
+def _simulate() -> Iterator[Row]:
+    from routeproof.checker.experiments.bench.broker import simulation
+
+    return simulation()
+
+
+SUITES: dict[str, Callable[[], Iterator[Row]]] = {
+    "explore": explorer,
+    "validate": _validate,
+    "broker": _broker,
+    "simulate": _simulate,
+}

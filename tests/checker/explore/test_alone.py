@@ -1,6 +1,6 @@
 """One broker, no links: the smallest world there is."""
 
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.model.filters import EventSet
 from routeproof.model.instance import Advertiser, Instance, Subscriber

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.protocols import world

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from routeproof.checker.evaluation import Result
-from routeproof.checker.experiments.bench.explorer import plain_search
+from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import Progress, explore
 from routeproof.checker.explore import search as search_module
 from routeproof.checker.explore.columns import Graph
