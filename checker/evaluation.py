@@ -1,6 +1,7 @@
 """Evaluation of properties: where a property is evaluated, the parts that it reads there, and what an engine answers.
 
-`Group` holds the properties that read the same parts of a state at the same places, and `Place` one of these places.
+`PropertyGroup` holds the properties that read the same parts of a state at the same places; `EvaluationPlace` is one of
+these places.
 The explorer asks by columns of numbers (`explore/judge.py`), everything else by plain states: `answers` puts properties
 to one state, `Changes` to the states of a run, each where something that it reads has changed. `violations` and
 `exercised` judge one state; `Monitor` judges a run state after state, with `Drains`, which speaks of runs, and with the
@@ -42,7 +43,7 @@ Violation = tuple[Property, str]
 
 
 @frozen
-class Place:
+class EvaluationPlace:
     """One place where a group is evaluated. `locals` and `queues` are positions in a state."""
 
     over: Over
@@ -62,11 +63,11 @@ class Place:
 
 
 @frozen
-class Group:
+class PropertyGroup:
     """Properties with the same places that read the same."""
 
     properties: tuple[Property, ...]
-    places: tuple[Place, ...]
+    places: tuple[EvaluationPlace, ...]
     quiet: bool
     reading: Reading | None = field(init=False)
     """The parts of the history and the ghosts that its properties read: the same at every place."""
@@ -87,7 +88,9 @@ class Group:
         """The common parts by name, as properties see them; None where they read none."""
         return None if self.reading is None else self.reading.shown(common[0], common[1])
 
-    def asked(self, world: World, place: Place, own: Values, shown: Any, tags: int) -> Callable[[Property], Answer]:
+    def asked(
+        self, world: World, place: EvaluationPlace, own: Values, shown: Any, tags: int
+    ) -> Callable[[Property], Answer]:
         """How to ask a property of this group here."""
         nodes, queues = own
         given: list[Any] = [] if place.at is None else [place.at]
@@ -105,16 +108,18 @@ class Group:
         return lambda p: p.evaluate(world.ledger, *given)
 
 
-def groups(world: World, properties: Iterable[Property]) -> tuple[Group, ...]:
+def groups(world: World, properties: Iterable[Property]) -> tuple[PropertyGroup, ...]:
     """The properties in groups, each group where its first property is."""
     together: dict[tuple[Over, str, frozenset[str], bool], list[Property]] = {}
     for p in properties:
         if p.over in ALLOWED:
             together.setdefault((p.over, p.role, frozenset(p.reads), p.quiet), []).append(p)
-    return tuple(Group(tuple(same), tuple(_places(world, same[0])), same[0].quiet) for same in together.values())
+    return tuple(
+        PropertyGroup(tuple(same), tuple(_places(world, same[0])), same[0].quiet) for same in together.values()
+    )
 
 
-def _places(world: World, p: Property) -> Iterator[Place]:
+def _places(world: World, p: Property) -> Iterator[EvaluationPlace]:
     """The places of a property; `ProtocolError` where it reads what cannot be read there."""
     wrong = [name for name in p.reads if name in RESERVED and name not in ALLOWED[p.over]]
     if wrong:
@@ -125,10 +130,10 @@ def _places(world: World, p: Property) -> Iterator[Place]:
     reading = world.reading([name for name in p.reads if name not in RESERVED], f"property {p.id}")
     index = {node: i for i, node in enumerate(world.nodes)}
 
-    def place(at: Node | Link | None, locals_: Sequence[Node], links: Sequence[Link]) -> Place:
+    def place(at: Node | Link | None, locals_: Sequence[Node], links: Sequence[Link]) -> EvaluationPlace:
         nodes = tuple(index[node] for node in locals_) if {"local", "locals"} & set(p.reads) else ()
         queues = tuple(world.link_index[link] for link in links) if {"queue", "queues"} & set(p.reads) else ()
-        return Place(p.over, at, nodes, queues, reading, "flight" in p.reads)
+        return EvaluationPlace(p.over, at, nodes, queues, reading, "flight" in p.reads)
 
     match p.over:
         case "world":
@@ -145,7 +150,7 @@ def _places(world: World, p: Property) -> Iterator[Place]:
                 yield place(link, (), (link,))
 
 
-def answers(world: World, among: Iterable[Group], state: State, tags: int) -> Iterator[tuple[Property, Answer]]:
+def answers(world: World, among: Iterable[PropertyGroup], state: State, tags: int) -> Iterator[tuple[Property, Answer]]:
     """The answers of all properties at all their places in one state."""
     for group in among:
         if not (group.quiet and tags & CONTROL):
@@ -221,7 +226,7 @@ class Changes:
             self._touched[g].add(i)
 
 
-def _parts(place: Place) -> Iterator[tuple[str, int | str]]:
+def _parts(place: EvaluationPlace) -> Iterator[tuple[str, int | str]]:
     """The parts of a state that are read at a place."""
     yield from (("local", i) for i in place.locals)
     yield from (("queue", i) for i in place.queues)
@@ -242,7 +247,9 @@ def exercised(world: World, state: State, properties: Iterable[Property]) -> lis
     return list({p.id: p for p, answer in found if answer is not None}.values())
 
 
-def _violations(world: World, state: State, properties: Sequence[Property], among: Sequence[Group]) -> list[Violation]:
+def _violations(
+    world: World, state: State, properties: Sequence[Property], among: Sequence[PropertyGroup]
+) -> list[Violation]:
     wrong: dict[str, str] = {}
     for p, answer in answers(world, among, state, world.in_flight(state)):
         if p.kind == "always" and answer:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from attrs import Factory, frozen
 
-from routeproof.impl.observers import Columns, Metrics, column_names
+from routeproof.impl.observers import ExtraColumns, Metrics, column_names
 from routeproof.impl.simulator import Costs, Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.impl.workloads.workload import Recipe
@@ -52,7 +52,7 @@ class Implementation:
     """Kinds of messages in addition to those of the core."""
     costs: Callable[[str], Costs] = _prices_of_active
     """By policy."""
-    columns: Callable[[], Columns] = Columns
+    columns: Callable[[], ExtraColumns] = ExtraColumns
     """Metrics of the protocol's own, made anew for each run."""
     own_wire: Callable[[str, Own], Wire] | None = None
     """How messages travel over TCP, where it is not as their fields say."""

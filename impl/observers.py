@@ -23,7 +23,7 @@ from typing import ClassVar, Protocol
 
 from attrs import define, field, frozen
 
-from routeproof.impl.simulator import SECOND, Handler, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulator import SECOND, Handler, Observer, Sends, Simulator, TimedOperation
 from routeproof.model.messages import (
     CORE,
     Deliver,
@@ -86,7 +86,7 @@ DELAYS = ("delays", "delay_p50", "delay_p90", "delay_p99", "delay_max")
 """Columns about the deliveries since the row before: their number, and nanoseconds, or nothing if there were none."""
 
 
-class Columns:
+class ExtraColumns:
     """Columns of a protocol's own, of one moment or counted since the run began. These are none."""
 
     momentary: ClassVar[tuple[str, ...]] = ()
@@ -127,13 +127,13 @@ class Metrics(Observer):
         self,
         brokers: Sequence[Node],
         every: int = SECOND,
-        own: Columns | None = None,
+        own: ExtraColumns | None = None,
         kinds: Mapping[type[Message], str] = KINDS,
     ) -> None:
         """`own` are the columns of a protocol, `kinds` its messages and the core's with the names of their columns."""
         self.every = every
         self.brokers = brokers
-        self.own = own or Columns()
+        self.own = own or ExtraColumns()
         self.kinds = kinds
         others = (name for name in kinds.values() if name not in COUNTED)
         self.momentary: tuple[str, ...] = MOMENTARY + self.own.momentary
@@ -158,7 +158,7 @@ class Metrics(Observer):
         """When the first publication was published."""
         return next(iter(self._published.values()), None)
 
-    def issued(self, operation: Operation) -> None:
+    def issued(self, operation: TimedOperation) -> None:
         self.operations[type(operation.message)] += 1
         if isinstance(operation.message, Publish):
             self._published[operation.message.publication.id] = operation.time
@@ -264,7 +264,7 @@ def quantile(ordered: Sequence[int], share: float) -> int:
 
 
 @frozen
-class Bucket:
+class DelayRange:
     """How many delays were above `above` and at most `most` nanoseconds."""
 
     above: int
@@ -277,7 +277,7 @@ FINEST = 1_000
 PER_DOUBLING = 4
 
 
-def histogram(delays: Sequence[int]) -> list[Bucket]:
+def histogram(delays: Sequence[int]) -> list[DelayRange]:
     """Buckets whose bounds grow by one factor, from the first to the last that holds something."""
     if not delays:
         return []
@@ -287,7 +287,7 @@ def histogram(delays: Sequence[int]) -> list[Bucket]:
     counts = [0] * len(bounds)
     for delay in delays:
         counts[bisect_left(bounds, delay)] += 1
-    buckets = [Bucket(above, most, n) for above, most, n in zip([-1, *bounds], bounds, counts, strict=False)]
+    buckets = [DelayRange(above, most, n) for above, most, n in zip([-1, *bounds], bounds, counts, strict=False)]
     return list(dropwhile(lambda bucket: not bucket.count, buckets))
 
 
@@ -297,7 +297,7 @@ MOST_ENTRIES = 100_000
 """Subscriptions in a snapshot. It is one line, and readers take 32 MiB."""
 
 
-class Trace(Protocol):
+class TraceSink(Protocol):
     """The part of a `TraceWriter` that is used here. It numbers the events of a broker by itself."""
 
     def event(
@@ -319,7 +319,7 @@ class Recorder(Observer):
     """`snapshots`: after how many of its events a broker's tables are written, between two steps; 0 is never. Tables
     that are too long for a line are not; a `note` says so, and the trace is as good without."""
 
-    def __init__(self, trace: Trace, name: Callable[[Node], str], snapshots: int = 0) -> None:
+    def __init__(self, trace: TraceSink, name: Callable[[Node], str], snapshots: int = 0) -> None:
         self._trace = trace
         self._name = name
         self._snapshots = snapshots
@@ -327,7 +327,7 @@ class Recorder(Observer):
         self._issued: dict[Node, deque[int]] = {}
         """When clients spoke whom their broker has not taken yet: it takes them in that order."""
 
-    def issued(self, operation: Operation) -> None:
+    def issued(self, operation: TimedOperation) -> None:
         self._issued.setdefault(operation.broker, deque()).append(operation.time)
 
     def handled(

@@ -21,7 +21,7 @@ from attrs import Factory, define
 from routeproof.impl import Implementation, Own
 from routeproof.impl.index import Candidates, Matching
 from routeproof.impl.index.covering import Settlement
-from routeproof.impl.index.profile import Entry, profile_of, spans_of
+from routeproof.impl.index.profile import ProfiledSubscription, profile_of, spans_of
 from routeproof.impl.observers import Counters
 from routeproof.impl.simulator import Costs
 from routeproof.model.instance import POLICIES
@@ -102,7 +102,7 @@ class Broker:
 
     def _empty(self) -> None:
         self._advs: dict[Advertisement, Node] = {}
-        self._subs: dict[Subscription, Entry] = {}
+        self._subs: dict[Subscription, ProfiledSubscription] = {}
         self._matching = Matching((LOCAL, *self.neighbours))
         self._candidates: Mapping[Node, Candidates] = {n: Candidates(self.policy) for n in self.neighbours}
 
@@ -163,7 +163,9 @@ class Broker:
     def _subscribe(self, sender: Node, subscription: Subscription, out: Outbox) -> None:
         entry = self._subs.get(subscription)
         if entry is None:  # RTE-3
-            entry = self._subs[subscription] = Entry(subscription, profile_of(subscription.filter), sender)
+            entry = self._subs[subscription] = ProfiledSubscription(
+                subscription, profile_of(subscription.filter), sender
+            )
             self._matching.add(entry)
             for neighbour, candidates in self._candidates.items():
                 if neighbour != sender:
@@ -172,7 +174,7 @@ class Broker:
             self._move(entry, sender)
         self._settle_all(out)
 
-    def _move(self, entry: Entry, source: Node) -> None:
+    def _move(self, entry: ProfiledSubscription, source: Node) -> None:
         """RTE-3: it comes from elsewhere now. Only for the two neighbours concerned may that make a difference."""
         former = entry.source
         self._matching.remove(entry)
@@ -193,7 +195,7 @@ class Broker:
                 candidates.unsubscribe(entry)
         self._settle_all(out)
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: ProfiledSubscription) -> None:
         del self._subs[entry.subscription]  # RTE-6
         self._matching.remove(entry)
 
@@ -238,7 +240,7 @@ class Broker:
         self._empty()
         self._advs = dict(tables.advs)
         for subscription, source in tables.subs:
-            entry = Entry(subscription, profile_of(subscription.filter), source)
+            entry = ProfiledSubscription(subscription, profile_of(subscription.filter), source)
             self._subs[subscription] = entry
             self._matching.add(entry)
         for neighbour, candidates in self._candidates.items():
@@ -253,7 +255,7 @@ class Broker:
                 self._empty()
                 raise ValueError(f"what was sent to {neighbour} is not what the policy {self.policy} wants sent")
 
-    def _pool(self, neighbour: Node, tables: Tables) -> dict[Subscription, Entry]:
+    def _pool(self, neighbour: Node, tables: Tables) -> dict[Subscription, ProfiledSubscription]:
         """Subscriptions that `tables` may say were sent to a neighbour."""
         return {s: entry for s, entry in self._subs.items() if entry.source != neighbour}
 

@@ -101,7 +101,7 @@ Signals = Callable[[Node, int], Message | None]
 """(node, messages that wait there) -> what its driver tells it now, between two messages. That takes no time."""
 
 
-class Operation(NamedTuple):
+class TimedOperation(NamedTuple):
     """An operation of a client: at this time, at this broker or other node."""
 
     time: int
@@ -120,7 +120,7 @@ class Observer:
 
     every: int = 0
 
-    def issued(self, operation: Operation) -> None:
+    def issued(self, operation: TimedOperation) -> None:
         """A client spoke. Its broker may be busy still."""
 
     def handled(
@@ -194,7 +194,7 @@ class Simulator:
     now: int = field(default=0, init=False)
     handled: int = field(default=0, init=False)
     """Messages, clients' operations included."""
-    _events: list[tuple[int, int, _Station | _Line, Message | Operation | None]] = field(factory=list, init=False)
+    _events: list[tuple[int, int, _Station | _Line, Message | TimedOperation | None]] = field(factory=list, init=False)
     _number: int = field(default=0, init=False)
     _stations: dict[Node, _Station] = field(factory=dict, init=False)
     _clients: dict[Node, _Line] = field(factory=dict, init=False)
@@ -227,7 +227,7 @@ class Simulator:
 
     # -- the run -------------------------------------------------------------------------------------------------------
 
-    def play(self, operations: Iterable[Operation]) -> None:
+    def play(self, operations: Iterable[TimedOperation]) -> None:
         """Operations in order of time, taken one by one; one whose time has passed happens now."""
         coming = iter(operations)
         self._expect(coming)
@@ -239,7 +239,7 @@ class Simulator:
             self.now = time
             if isinstance(what, _Station):
                 self._finish(what)
-            elif isinstance(message, Operation):
+            elif isinstance(message, TimedOperation):
                 self._issue(what, message)
                 self._expect(coming)
             elif message is not None:
@@ -248,11 +248,11 @@ class Simulator:
             if observer.every:
                 observer.look(self, self.now)
 
-    def _at(self, time: int, what: _Station | _Line, message: Message | Operation | None = None) -> None:
+    def _at(self, time: int, what: _Station | _Line, message: Message | TimedOperation | None = None) -> None:
         self._number += 1
         heappush(self._events, (time, self._number, what, message))
 
-    def _expect(self, coming: Iterator[Operation]) -> None:
+    def _expect(self, coming: Iterator[TimedOperation]) -> None:
         """Only the next operation is in the heap: a workload may be longer than memory."""
         operation = next(coming, None)
         if operation is not None:
@@ -264,7 +264,7 @@ class Simulator:
         observer.look(self, time)
         heappush(self._looks, (time + observer.every, which))
 
-    def _issue(self, line: _Line, operation: Operation) -> None:
+    def _issue(self, line: _Line, operation: TimedOperation) -> None:
         for observer in self.observers:
             observer.issued(operation)
         self._arrive(line, operation.message)

@@ -266,7 +266,7 @@ PARTS = tuple(part.name for part in fields(History))
 
 
 @frozen
-class Event:
+class WorldEvent:
     """A step of the world as ghosts see it."""
 
     operation: Operation | None
@@ -298,7 +298,7 @@ class Ghost:
         """Its value before anything happened."""
         raise NotImplementedError
 
-    def sees(self, ledger: Ledger, event: Event) -> Hashable | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> Hashable | None:
         """The part of an event that it needs; None where the event leaves it as it is."""
         raise NotImplementedError
 

@@ -4,8 +4,8 @@ The same words in prose, model, implementation, traces and on the command line: 
 unsubscribe, publish, and deliver for what a client receives. All are frozen values; a message never changes on its way.
 
 The union of messages is open. A protocol adds its own by subclassing `Message`, and adds fields to a core message by a
-`Header`. Everything that others do with a message (describe it, encode it, rename what is in it, know whether it may
-change tables) is derived from its class variables and the types of its fields (`routeproof.model.fields`).
+`MessageHeader`. Everything that others do with a message (describe it, encode it, rename what is in it, know whether it
+may change tables) is derived from its class variables and the types of its fields (`routeproof.model.fields`).
 
 The codec (`to_row`, `from_row`) writes a message as a row of JSON's types, derived from the same fields:
 
@@ -45,8 +45,8 @@ __all__ = [
     "Advertise",
     "Advertisement",
     "Deliver",
-    "Header",
     "Message",
+    "MessageHeader",
     "PackedSubscribe",
     "PackedUnsubscribe",
     "Publication",
@@ -90,7 +90,7 @@ class Message:
         return tuple(each for each in entities_in(self) if isinstance(each, Publication))
 
 
-class Header:
+class MessageHeader:
     """Base of what a protocol adds to a core message. In traces and on wires its fields stand among the message's."""
 
     __slots__ = ()
@@ -102,7 +102,7 @@ class Advertise(Message):
     word = "adv"
 
     advertisement: Advertisement
-    header: Header | None = None
+    header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
@@ -112,7 +112,7 @@ class Unadvertise(Message):
     withdraws = True
 
     advertisement: Advertisement
-    header: Header | None = None
+    header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
@@ -121,7 +121,7 @@ class Subscribe(Message):
     word = "sub"
 
     subscription: Subscription
-    header: Header | None = None
+    header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
@@ -131,7 +131,7 @@ class Unsubscribe(Message):
     withdraws = True
 
     subscription: Subscription
-    header: Header | None = None
+    header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
@@ -162,7 +162,7 @@ class Publish(Message):
     control = False
 
     publication: Publication
-    header: Header | None = None
+    header: MessageHeader | None = None
 
     @property
     def copies(self) -> tuple[Publication, ...]:
@@ -250,7 +250,7 @@ def to_row(message: Message, *, whole: bool = False, bounded: Callable[[int], in
             row |= _item(value, filters)
         elif _is_items(value, message, name):
             row["items"] = [_item(each, filters) for each in value]
-        elif isinstance(value, Header):
+        elif isinstance(value, MessageHeader):
             row |= _own_row(value, values_of(value), bounded)
         elif name != "header":
             row |= _own_row(message, {name: value}, bounded)
@@ -291,7 +291,7 @@ class Read(Protocol):
     def refuse(self, key: str, raw: Any, expected: str, /) -> Exception: ...
 
 
-def from_row(row: Row, cls: type[Message], header: type[Header] | None, read: Read) -> Message:
+def from_row(row: Row, cls: type[Message], header: type[MessageHeader] | None, read: Read) -> Message:
     """The message that a row says; `header` is what the protocol adds to messages of this class."""
     arguments: dict[str, Any] = {}
     has_id = False
@@ -321,7 +321,7 @@ def _items(kind: type[Entity], row: Row, read: Read, is_packed: bool) -> tuple[E
     return tuple(_entity(kind, each, read) for each in items)
 
 
-def _header(row: Row, header: type[Header], read: Read) -> Header | None:
+def _header(row: Row, header: type[MessageHeader], read: Read) -> MessageHeader | None:
     """None where something is left out that has no default."""
     values = {name: _value(row, header, name, hint, read) for name, hint in types_of(header).items()}
     given = {name: value for name, value in values.items() if value is not attrs.NOTHING}

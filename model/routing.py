@@ -26,7 +26,7 @@ from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
 from routeproof.model.tables import Tables, by_id
 
 
-class Step:
+class StepEffects:
     """Effects of one handler call so far; it lives for that call only."""
 
     def __init__(self, node: Node, tables: Tables) -> None:
@@ -63,12 +63,12 @@ class Routing:
 
     def handle(self, node: Node, local: Local, sender: Node, message: Hashable) -> Outcome:
         assert isinstance(local, Tables)
-        step = Step(node, local)
+        step = StepEffects(node, local)
         self.dispatch(step, sender, message)
         sends = self.pack(step) if self.covering == "packing" else tuple(step.sends)
         return Outcome(step.tables, sends, frozenset(step.rules))
 
-    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
+    def dispatch(self, step: StepEffects, sender: Node, message: Hashable) -> None:
         match message:
             case Advertise(a):
                 self.on_advertise(step, a, sender)
@@ -91,7 +91,7 @@ class Routing:
 
     # -- handlers ------------------------------------------------------------------------------------------------------
 
-    def on_advertise(self, step: Step, a: Advertisement, sender: Node) -> None:
+    def on_advertise(self, step: StepEffects, a: Advertisement, sender: Node) -> None:
         if step.tables.adv_from(a) is not None:  # RTE-8: a copy of what is known changes nothing
             step.rules.add("RTE-8")
             return
@@ -102,7 +102,7 @@ class Routing:
         if sender != LOCAL:
             self.settle(step, sender, "RTE-4")  # RTE-4: subscriptions that were waiting for it follow it back
 
-    def on_unadvertise(self, step: Step, a: Advertisement, sender: Node) -> None:
+    def on_unadvertise(self, step: StepEffects, a: Advertisement, sender: Node) -> None:
         if step.tables.adv_from(a) != sender:  # RTE-8: only where it came from may withdraw it
             step.rules.add("RTE-8")
             return
@@ -113,12 +113,12 @@ class Routing:
         if sender != LOCAL:
             self.settle(step, sender, "RTE-7")
 
-    def on_subscribe(self, step: Step, s: Subscription, sender: Node) -> None:
+    def on_subscribe(self, step: StepEffects, s: Subscription, sender: Node) -> None:
         step.tables = step.tables.with_sub(s, sender)  # RTE-3: stored with its last hop, and passed on
         step.rules.add("RTE-3")
         self.settle_all(step, "RTE-3")
 
-    def on_unsubscribe(self, step: Step, s: Subscription, sender: Node) -> None:
+    def on_unsubscribe(self, step: StepEffects, s: Subscription, sender: Node) -> None:
         if step.tables.sub_from(s) != sender:  # RTE-8
             step.rules.add("RTE-8")
             return
@@ -126,7 +126,7 @@ class Routing:
         step.rules.add("RTE-6")
         self.settle_all(step, "RTE-6")
 
-    def on_publish(self, step: Step, p: Publication, sender: Node) -> None:
+    def on_publish(self, step: StepEffects, p: Publication, sender: Node) -> None:
         for neighbour in self.publish_to(step, p, sender):  # RTE-5: once per last hop, never back
             step.send(neighbour, Publish(p), "RTE-5")
         for s in self.deliver_to(step.tables, p):  # RTE-5: local last hops are deliveries
@@ -170,11 +170,11 @@ class Routing:
 
     # -- settling ----------------------------------------------------------------------------------------------------
 
-    def settle_all(self, step: Step, rule: str) -> None:
+    def settle_all(self, step: StepEffects, rule: str) -> None:
         for neighbour in self.overlay.neighbours(step.node):
             self.settle(step, neighbour, rule)
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         """Settles a neighbour: sends the additions and then the removals that it needs. `rule` is the rule that
         requires this.
         """
@@ -192,7 +192,7 @@ class Routing:
             self._note_covering(step, neighbour, candidates, wanted, removed)
 
     def tell(
-        self, step: Step, neighbour: Node, added: tuple[Subscription, ...], removed: tuple[Subscription, ...]
+        self, step: StepEffects, neighbour: Node, added: tuple[Subscription, ...], removed: tuple[Subscription, ...]
     ) -> None:
         """COV-8: additions before removals, or a publication handled in between is lost."""
         for s in added:
@@ -205,7 +205,7 @@ class Routing:
     def flood_to(self, node: Node, sender: Node) -> tuple[Node, ...]:
         return tuple(n for n in self.overlay.neighbours(node) if n != sender)
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         """RTE-5: the neighbours from which a matching subscription came, but not the one this came from."""
         hops = {x for s, x in step.tables.subs if x != LOCAL and s.filter.matches(p.event)}
         return tuple(sorted(hops - {sender}))
@@ -213,7 +213,7 @@ class Routing:
     def deliver_to(self, tables: Tables, p: Publication) -> tuple[Subscription, ...]:
         return tuple(s for s, x in tables.subs if x == LOCAL and s.filter.matches(p.event))
 
-    def pack(self, step: Step) -> Sends:
+    def pack(self, step: StepEffects) -> Sends:
         """COV-7: a step's subscriptions to a neighbour in one message, then its withdrawals in one."""
         packed: list[tuple[Node, Hashable]] = []
         for neighbour in self.overlay.neighbours(step.node):
@@ -229,7 +229,7 @@ class Routing:
 
     def _note_covering(
         self,
-        step: Step,
+        step: StepEffects,
         neighbour: Node,
         candidates: tuple[Subscription, ...],
         wanted: tuple[Subscription, ...],

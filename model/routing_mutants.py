@@ -20,7 +20,7 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome, Sends
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables
 
 Subs = tuple[Subscription, ...]
@@ -50,7 +50,7 @@ def mutant(id: str, rule: str, policies: tuple[str, ...] = ANY) -> Callable[[typ
 class RemovalsFirst(Routing):
     """Sends withdrawals before the subscriptions that replace them."""
 
-    def tell(self, step: Step, neighbour: Node, added: Subs, removed: Subs) -> None:
+    def tell(self, step: StepEffects, neighbour: Node, added: Subs, removed: Subs) -> None:
         super().tell(step, neighbour, (), removed)
         super().tell(step, neighbour, added, ())
 
@@ -59,7 +59,7 @@ class RemovalsFirst(Routing):
 class NoSettleAfterUnsubscribe(Routing):
     """Forgets a withdrawn subscription without a message to its neighbours."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         if rule != "RTE-6":
             super().settle(step, neighbour, rule)
 
@@ -68,7 +68,7 @@ class NoSettleAfterUnsubscribe(Routing):
 class NoSettleAfterAdvertise(Routing):
     """Does not send the subscriptions that waited for a late advertisement."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         if rule != "RTE-4":
             super().settle(step, neighbour, rule)
 
@@ -77,7 +77,7 @@ class NoSettleAfterAdvertise(Routing):
 class NoSettleAfterUnadvertise(Routing):
     """Keeps subscriptions forwarded after their last advertisement is withdrawn."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         if rule != "RTE-7":
             super().settle(step, neighbour, rule)
 
@@ -86,7 +86,7 @@ class NoSettleAfterUnadvertise(Routing):
 class SettleFirstNeighbourOnly(Routing):
     """Settles only the first of its neighbours after a change."""
 
-    def settle_all(self, step: Step, rule: str) -> None:
+    def settle_all(self, step: StepEffects, rule: str) -> None:
         for neighbour in self.overlay.neighbours(step.node)[:1]:
             self.settle(step, neighbour, rule)
 
@@ -95,7 +95,7 @@ class SettleFirstNeighbourOnly(Routing):
 class WithdrawalNotSent(Routing):
     """Removes a withdrawn subscription from its tables without a message to the neighbour."""
 
-    def tell(self, step: Step, neighbour: Node, added: Subs, removed: Subs) -> None:
+    def tell(self, step: StepEffects, neighbour: Node, added: Subs, removed: Subs) -> None:
         super().tell(step, neighbour, added, ())
 
 
@@ -103,7 +103,7 @@ class WithdrawalNotSent(Routing):
 class SentNotRecorded(Routing):
     """Does not record a sent subscription, so that it sends it again and never withdraws it."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         before = step.tables.sent_to(neighbour)
         super().settle(step, neighbour, rule)
         step.tables = step.tables.with_sent(neighbour, before)
@@ -200,7 +200,7 @@ class LazyKeepsWithdrawn(Routing):
 class LazyNeverUncovers(Routing):
     """Under lazy covering, does not send a quenched subscription when its coverer goes."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         if rule != "RTE-6":
             super().settle(step, neighbour, rule)
             return
@@ -224,7 +224,7 @@ class PackingFirstOnly(Routing):
 class PackingWithdrawalsFirst(Routing):
     """Sends the packed withdrawals before the packed subscriptions."""
 
-    def pack(self, step: Step) -> Sends:
+    def pack(self, step: StepEffects) -> Sends:
         return tuple(sorted(super().pack(step), key=lambda send: isinstance(send[1], PackedSubscribe)))
 
 
@@ -235,7 +235,7 @@ class PackingWithdrawalsFirst(Routing):
 class UnsubscribeByFilter(Routing):
     """Withdraws every subscription with the same filter, even those of other neighbours."""
 
-    def on_unsubscribe(self, step: Step, s: Subscription, sender: Node) -> None:
+    def on_unsubscribe(self, step: StepEffects, s: Subscription, sender: Node) -> None:
         for other, _ in step.tables.subs:
             if other != s and other.filter == s.filter:
                 step.tables = step.tables.without_sub(other)
@@ -246,7 +246,7 @@ class UnsubscribeByFilter(Routing):
 class UnadvertiseNotFlooded(Routing):
     """Removes a withdrawn advertisement, but does not pass the withdrawal on."""
 
-    def on_unadvertise(self, step: Step, a: Advertisement, sender: Node) -> None:
+    def on_unadvertise(self, step: StepEffects, a: Advertisement, sender: Node) -> None:
         super().on_unadvertise(step, a, sender)
         step.sends = [(n, m) for n, m in step.sends if not isinstance(m, Unadvertise)]
 
@@ -279,7 +279,7 @@ class WaitsForAdvertisement(Routing):
 class PublicationSentBack(Routing):
     """Also sends a publication back over the link that it came from."""
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         back = () if sender == LOCAL else (sender,)
         return super().publish_to(step, p, sender) + back
 
@@ -288,7 +288,7 @@ class PublicationSentBack(Routing):
 class PublicationPerEntry(Routing):
     """Sends a publication once per matching entry instead of once per last hop."""
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         return tuple(x for s, x in step.tables.subs if x not in (LOCAL, sender) and s.filter.matches(p.event))
 
 
@@ -296,7 +296,7 @@ class PublicationPerEntry(Routing):
 class PublicationOneWay(Routing):
     """Sends a publication to the first interested neighbour only."""
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         return super().publish_to(step, p, sender)[:1]
 
 
@@ -320,7 +320,7 @@ class DeliversToFirst(Routing):
 class DeliversOrForwards(Routing):
     """Does not forward a publication if a local client matches it."""
 
-    def on_publish(self, step: Step, p: Publication, sender: Node) -> None:
+    def on_publish(self, step: StepEffects, p: Publication, sender: Node) -> None:
         super().on_publish(step, p, sender)
         if any(n == LOCAL for n, _ in step.sends):
             step.sends = [(n, m) for n, m in step.sends if not isinstance(m, Publish)]

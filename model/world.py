@@ -17,7 +17,7 @@ from functools import cached_property
 from attrs import field, frozen
 
 from routeproof.model.definition import CORE_DEFINITION, Definition
-from routeproof.model.history import CONTROL, Event, Ghost, History, Ledger, Operation, Reading, checked
+from routeproof.model.history import CONTROL, Ghost, History, Ledger, Operation, Reading, WorldEvent, checked
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Deliver, describe
 from routeproof.model.overlay import LOCAL, Link, Node, Topology
@@ -203,7 +203,7 @@ class World:
                 queues[self.link_index[action.node, receiver]] += (sent,)
         quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.kept(locals_) & CONTROL
         fault = action.kind if action.kind in FAULTS else ""
-        event = Event(action.operation, fault, deliveries(outcome), quiet)
+        event = WorldEvent(action.operation, fault, deliveries(outcome), quiet)
         page = self.page(state.history, event.operation, fault, event.deliveries, quiet)
         return Step(action, sender, message, outcome, State(locals_, tuple(queues), page, self._ghosts(state, event)))
 
@@ -234,7 +234,7 @@ class World:
         page = self.ledger.after(history, operation, delivered, quiet)
         return self.ledger.spend(page, fault) if fault else page
 
-    def _ghosts(self, state: State, event: Event) -> tuple[Hashable, ...]:
+    def _ghosts(self, state: State, event: WorldEvent) -> tuple[Hashable, ...]:
         """The ghosts after an event; each sees the others as they were before it."""
         if not self.ghosts:
             return state.ghosts

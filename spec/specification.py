@@ -142,7 +142,7 @@ Rows: TypeAlias = Mapping[Place, float]
 
 
 @frozen
-class Part:
+class FigureComparison:
     """A comparison that a claim about figures comes to: a row is at least, or at most, so many times another row.
 
     Without another row, `times` is the number itself.
@@ -171,7 +171,7 @@ class Part:
         return f"{quantity} ({algorithm}) is {self.relation} {self.times:,.4g}{of}"
 
 
-def judged(criterion: Sequence[Part], rows: Rows) -> Verdict:
+def judged(criterion: Sequence[FigureComparison], rows: Rows) -> Verdict:
     """The verdict of a claim about figures: it comes out if all parts hold, and does not if none does."""
     answers = [part.holds(rows) for part in criterion]
     if not answers or None in answers:
@@ -181,20 +181,20 @@ def judged(criterion: Sequence[Part], rows: Rows) -> Verdict:
     return "comes out in part" if any(answers) else "does not come out"
 
 
-def more(quantity: str, one: str, times: float, other: str) -> Part:
+def more(quantity: str, one: str, times: float, other: str) -> FigureComparison:
     """A quantity is at least so many times as large under one algorithm as under the other."""
-    return Part((quantity, one), "at least", times, (quantity, other))
+    return FigureComparison((quantity, one), "at least", times, (quantity, other))
 
 
-def most(quantity: str, algorithm: str, number: float) -> Part:
-    return Part((quantity, algorithm), "at most", number)
+def most(quantity: str, algorithm: str, number: float) -> FigureComparison:
+    return FigureComparison((quantity, algorithm), "at most", number)
 
 
-def least(quantity: str, algorithm: str, number: float) -> Part:
-    return Part((quantity, algorithm), "at least", number)
+def least(quantity: str, algorithm: str, number: float) -> FigureComparison:
+    return FigureComparison((quantity, algorithm), "at least", number)
 
 
-def near(quantity: str, algorithm: str, paper: float) -> tuple[Part, Part]:
+def near(quantity: str, algorithm: str, paper: float) -> tuple[FigureComparison, FigureComparison]:
     """Within half of the paper's figure."""
     return most(quantity, algorithm, 1.5 * paper), least(quantity, algorithm, paper / 1.5)
 
@@ -241,5 +241,5 @@ class Claim:
     property: str
     trace: str | None = None
     instances: tuple[str, ...] = ()
-    criterion: tuple[Part, ...] = ()
+    criterion: tuple[FigureComparison, ...] = ()
     repair: Repair | None = None

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from routeproof.traces.columns import ADDED_TEXTS, Batch
-from routeproof.traces.extensions import Key
+from routeproof.traces.extensions import MessageKey
 from routeproof.traces.fields import INTEGER, NAME_LENGTH, REFUSALS, TEXT_LENGTH, TraceError, parse
 from routeproof.traces.format import EVENTS, BadLine, Event, gap, is_usual, read_event
 from routeproof.traces.messages import ADDED, Meanings, PackedItem, PackedItems, TraceMessage
@@ -39,7 +39,7 @@ class _Odd(Exception):
     """A batch that only the reference can judge."""
 
 
-def read_batch(batch: Batch, first: int, columns: Columns, meanings: Meanings) -> list[Event | BadLine]:
+def read_batch(batch: Batch, first: int, columns: RowGroupColumns, meanings: Meanings) -> list[Event | BadLine]:
     """The events of some rows; `first` is the number of the first one, where they have no `line`."""
     import pyarrow as pa
 
@@ -83,7 +83,7 @@ def _parsed(key: str, value: object) -> object:
 # -- by columns --------------------------------------------------------------------------------------------------------
 
 
-class Columns:
+class RowGroupColumns:
     """The columns of one row group, batch by batch.
 
     A batch brings the whole dictionary of a column along again, so what was made of the last one is kept. A column that
@@ -170,7 +170,7 @@ def _is_string(type_: Any) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
-def _by_columns(columns: Columns, first: int, meanings: Meanings) -> list[Event | BadLine]:
+def _by_columns(columns: RowGroupColumns, first: int, meanings: Meanings) -> list[Event | BadLine]:
     if not columns.is_empty("unreadable"):
         raise _Odd
     events = map(
@@ -197,14 +197,14 @@ def _by_columns(columns: Columns, first: int, meanings: Meanings) -> list[Event 
     return found
 
 
-def _lines(columns: Columns, first: int) -> Iterable[int]:
+def _lines(columns: RowGroupColumns, first: int) -> Iterable[int]:
     places = range(first, first + columns.rows)
     if columns.is_empty("line"):
         return places
     return [own or place for own, place in zip(columns.numbers("line", 0), places, strict=True)]
 
 
-def _messages(columns: Columns, meanings: Meanings) -> Iterable[TraceMessage | None]:
+def _messages(columns: RowGroupColumns, meanings: Meanings) -> Iterable[TraceMessage | None]:
     if columns.is_empty("kind"):
         if not all(columns.is_empty(name) for name in MESSAGE):
             raise _Odd
@@ -265,7 +265,7 @@ def _packed(value: str) -> tuple[PackedItem, ...]:
     return _decoded(value, _packed_items)
 
 
-def _added(columns: Columns, key: Key) -> Iterable[Any]:
+def _added(columns: RowGroupColumns, key: MessageKey) -> Iterable[Any]:
     if key.is_number:
         return columns.numbers(key.name, UNSET)
     return columns.words(key.name, lambda text: _decoded(text, _added_texts[key.name]), UNSET)

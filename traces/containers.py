@@ -44,7 +44,7 @@ class Broken(TraceError):
     """The rest of a file cannot be read."""
 
 
-class Machine(Protocol):
+class Decompressor(Protocol):
     """Decompresses one gzip member or one zstd frame."""
 
     @property
@@ -57,29 +57,29 @@ class Machine(Protocol):
 
 
 @frozen
-class Codec:
+class Compression:
     """A way to compress: how its files begin, and how they are read."""
 
     name: str
     magic: tuple[bytes, ...]
-    machine: Callable[[], Machine]
+    machine: Callable[[], Decompressor]
     padding: bytes = b""
     """Bytes that may stand between members, and mean nothing."""
 
 
-def _zstd() -> Machine:
+def _zstd() -> Decompressor:
     return zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
 
 
 CODECS = (
-    Codec("gzip", (b"\x1f\x8b",), lambda: zlib.decompressobj(31), padding=b"\0"),
-    Codec("zstd", (b"\x28\xb5\x2f\xfd", *(bytes((n,)) + b"\x2a\x4d\x18" for n in range(0x50, 0x60))), _zstd),
+    Compression("gzip", (b"\x1f\x8b",), lambda: zlib.decompressobj(31), padding=b"\0"),
+    Compression("zstd", (b"\x28\xb5\x2f\xfd", *(bytes((n,)) + b"\x2a\x4d\x18" for n in range(0x50, 0x60))), _zstd),
 )
 
 FAULTS = (zlib.error, zstandard.ZstdError, MemoryError)
 
 
-def codec_of(beginning: bytes) -> Codec | None:
+def codec_of(beginning: bytes) -> Compression | None:
     return next((codec for codec in CODECS if beginning.startswith(codec.magic)), None)
 
 
@@ -140,8 +140,8 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
         raise broken
 
 
-def _decompressed(file: BinaryIO, codec: Codec) -> Iterator[bytes]:
-    machine: Machine | None = None
+def _decompressed(file: BinaryIO, codec: Compression) -> Iterator[bytes]:
+    machine: Decompressor | None = None
     end = start = given = 0  # of what was read; of the present member or frame; and what that has given
     growth = Growth()
     while data := _read(file, PIECE):
@@ -167,7 +167,9 @@ def _decompressed(file: BinaryIO, codec: Codec) -> Iterator[bytes]:
         raise Broken(f"the {codec.name} data ends in the middle: the end was cut off")
 
 
-def _up_to_the_fault(file: BinaryIO, codec: Codec, start: int, fault: int, data: bytes, given: int) -> Iterator[bytes]:
+def _up_to_the_fault(
+    file: BinaryIO, codec: Compression, start: int, fault: int, data: bytes, given: int
+) -> Iterator[bytes]:
     """Bytes that the failed step would have given before it failed: the member once more, the last step in bytes."""
     if not file.seekable():
         return

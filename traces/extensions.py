@@ -19,7 +19,7 @@ from msgspec import Raw as JsonText
 from routeproof.model.fields import types_of
 from routeproof.model.filters import Filter
 from routeproof.model.filters.interface import quoted
-from routeproof.model.messages import Advertisement, Header, Subscription
+from routeproof.model.messages import Advertisement, MessageHeader, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables
 from routeproof.traces.fields import Name, OptionalName, Raw, TraceError, WholeNumber, integer
@@ -34,7 +34,7 @@ Naming: TypeAlias = Callable[[Node], str]
 
 
 @frozen
-class Key:
+class MessageKey:
     """A key of a message. `type` is what msgspec reads it by, `read` the reference reader, which names the key.
 
     A number that is left out is 0. A value that is no number is a column of JSON texts.
@@ -47,7 +47,7 @@ class Key:
 
 
 @frozen
-class Part:
+class SnapshotPart:
     """A part of a snapshot. `read` makes its value of what `type` has read, `of` makes it of the model's tables, `bare`
     leaves out its filters, and `encode` writes it.
     """
@@ -64,20 +64,22 @@ class Part:
 class Extension:
     """The additions of one protocol. `tables`: its class of tables, which have the parts."""
 
-    keys: tuple[Key, ...] = ()
-    parts: tuple[Part, ...] = ()
+    keys: tuple[MessageKey, ...] = ()
+    parts: tuple[SnapshotPart, ...] = ()
     tables: type[Tables] | None = None
     is_open: bool = False
     """True if messages keep other keys as JSON, as those of a protocol from outside do (`TraceMessage.own`)."""
 
-    def parts_of(self, tables: Tables) -> tuple[Part, ...]:
+    def parts_of(self, tables: Tables) -> tuple[SnapshotPart, ...]:
         return self.parts if self.tables is not None and isinstance(tables, self.tables) else ()
 
 
-def keys_of(header: type[Header], *others: Key) -> tuple[Key, ...]:
+def keys_of(header: type[MessageHeader], *others: MessageKey) -> tuple[MessageKey, ...]:
     """The keys of a header's fields: whole numbers are derived, the others are given."""
     given = {key.name: key for key in others}
-    numbers = {name: Key(name, WholeNumber, integer, True) for name, hint in types_of(header).items() if hint is int}
+    numbers = {
+        name: MessageKey(name, WholeNumber, integer, True) for name, hint in types_of(header).items() if hint is int
+    }
     return tuple((numbers | given)[name] for name in types_of(header))
 
 
@@ -89,17 +91,17 @@ def extensions() -> dict[str, Extension]:
     return {"routing": Extension(), "pruning": pruning.EXTENSION, "migration": Extension(is_open=True)}
 
 
-def keys() -> tuple[Key, ...]:
+def keys() -> tuple[MessageKey, ...]:
     """The keys of all protocols, each once."""
     return tuple({key.name: key for each in extensions().values() for key in each.keys}.values())
 
 
-def parts() -> tuple[Part, ...]:
+def parts() -> tuple[SnapshotPart, ...]:
     """The parts of all protocols, each once."""
     return tuple({part.name: part for each in extensions().values() for part in each.parts}.values())
 
 
-def parts_of(tables: Tables) -> tuple[Part, ...]:
+def parts_of(tables: Tables) -> tuple[SnapshotPart, ...]:
     """The parts that these tables have."""
     return tuple(part for each in extensions().values() for part in each.parts_of(tables))
 

@@ -63,7 +63,7 @@ DATE = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]
 
 
 @frozen
-class Names:
+class ColumnNames:
     """`keys`: where each of our keys stands in a foreign row. `values`: ours, by key and theirs. `unit`: of times."""
 
     keys: Mapping[str, tuple[str, ...]] = Factory(dict)
@@ -75,7 +75,7 @@ class Names:
         return not (self.keys or self.values or self.unit)
 
 
-def read_map(path: Path) -> Names:
+def read_map(path: Path) -> ColumnNames:
     """Reads a map in TOML, or in JSON where its name says so; `TraceError` names the key that is wrong."""
     text = _small(path)
     try:
@@ -88,7 +88,7 @@ def read_map(path: Path) -> Names:
         raise TraceError(f"{named(path)}: {error}") from None
 
 
-def _map_of(raw: object) -> Names:
+def _map_of(raw: object) -> ColumnNames:
     tables = _table("a map", raw)
     if odd := next((key for key in tables if key not in ("keys", "values", "time")), None):
         raise TraceError(f"{quoted(odd)} is unknown; expected keys, values or time")
@@ -110,7 +110,7 @@ def _map_of(raw: object) -> Names:
         raise TraceError(
             f"time: found {shown(unit) if unit else 'another key'}; expected unit = one of {', '.join(UNITS)}"
         )
-    return Names(keys, values, unit)
+    return ColumnNames(keys, values, unit)
 
 
 def _table(what: str, raw: object) -> Mapping[str, Any]:
@@ -171,14 +171,14 @@ def needs_gathering(path: Path) -> bool:
 
 @contextmanager
 def gathered(
-    paths: Sequence[Path], name: str, header: Path | None = None, names: Names | None = None
+    paths: Sequence[Path], name: str, header: Path | None = None, names: ColumnNames | None = None
 ) -> Iterator[Path]:
     """Yields a temporary trace of one run, which messages call `name`; `TraceError` where it has no header."""
     given = None if header is None else _header(_small(header).strip(), header)
     with temporary(name) as where:
         try:
             with where.open("wb") as out:
-                _Gathering(out, name, given, names or Names()).take(paths)
+                _Gathering(out, name, given, names or ColumnNames()).take(paths)
         except OSError as error:
             raise TraceError(f"{name}: cannot be gathered in {where.parent}: {error.strerror or error}") from None
         yield where
@@ -201,7 +201,7 @@ class _Gathering:
     out: BinaryIO
     name: str
     header: dict[str, Any] | None
-    names: Names
+    names: ColumnNames
     _seqs: dict[tuple[str, str], int] = Factory(dict)
 
     def take(self, paths: Sequence[Path]) -> None:
@@ -255,7 +255,7 @@ class _Gathering:
 # -- one row -----------------------------------------------------------------------------------------------------------
 
 
-def _renamed(row: dict[str, Any], names: Names) -> dict[str, Any]:
+def _renamed(row: dict[str, Any], names: ColumnNames) -> dict[str, Any]:
     """A row with our keys and values. Keys that the map does not take from elsewhere stay."""
     taken = {each for place in names.keys.values() for each in (place[0], ".".join(place))}
     event = {key: value for key, value in row.items() if key not in taken and key != "message"}

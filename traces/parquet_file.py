@@ -241,7 +241,7 @@ def viewed(values: Any, missing: int) -> memoryview:
 
 
 @frozen
-class Part:
+class RowSlice:
     """Some rows of a row group, from `first` on. `is_too_long`: it is a single row that is longer than `ROW_BYTES`."""
 
     batch: Batch
@@ -283,14 +283,14 @@ class ParquetFile:
         """The number of rows of each row group."""
         return [int(self.metadata.row_group(group).num_rows) for group in range(self.metadata.num_row_groups)]
 
-    def parts(self, group: int, names: Sequence[str]) -> Iterator[Part]:
+    def parts(self, group: int, names: Sequence[str]) -> Iterator[RowSlice]:
         """Yields some columns of a row group. A fault of the file is one of pyarrow's exceptions or of `FAULTS`."""
         done = 0
         rows = self._rows_at_once(group, names)
         for batch in self.opened.iter_batches(rows, row_groups=[group], columns=list(names), use_threads=False):
             batch.validate(full=True)
             for part in _cut(batch):
-                yield Part(part.batch, done + part.first, part.texts, part.is_too_long)
+                yield RowSlice(part.batch, done + part.first, part.texts, part.is_too_long)
             done += batch.num_rows
             del batch  # it need not stay until there is the next
 
@@ -342,14 +342,14 @@ def _a_value(page: Page) -> int:
     return page.size if page.encoding == DELTA_BYTE_ARRAY else -(-page.size // max(1, page.values))
 
 
-def _cut(batch: Batch) -> Iterator[Part]:
+def _cut(batch: Batch) -> Iterator[RowSlice]:
     """A batch in pieces whose texts are not too much."""
     import pyarrow.compute as pc
 
     found = [each for each in map(_lengths, batch.columns) if each is not None]
     most = batch.num_rows * sum(longest for _, longest in found)
     if most <= BATCH_BYTES:
-        yield Part(batch, 0, most)
+        yield RowSlice(batch, 0, most)
         return
     each_row = found[0][0]()
     for column, _ in found[1:]:
@@ -357,11 +357,11 @@ def _cut(batch: Batch) -> Iterator[Part]:
     first = total = 0
     for at, length in enumerate(each_row.to_pylist()):
         if at > first and total + length > BATCH_BYTES:
-            yield Part(batch.slice(first, at - first), first, total, total > ROW_BYTES)
+            yield RowSlice(batch.slice(first, at - first), first, total, total > ROW_BYTES)
             first, total = at, 0
         total += length
     if first < batch.num_rows:
-        yield Part(batch.slice(first), first, total, total > ROW_BYTES)
+        yield RowSlice(batch.slice(first), first, total, total > ROW_BYTES)
 
 
 def _lengths(column: Any) -> tuple[Callable[[], Any], int] | None:

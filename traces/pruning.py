@@ -28,9 +28,9 @@ from routeproof.traces.extensions import (
     EntryLine,
     Extension,
     FilterText,
-    Key,
+    MessageKey,
     Naming,
-    Part,
+    SnapshotPart,
     bare,
     by_id,
     entry_row,
@@ -210,9 +210,9 @@ def _same(value: Any) -> Any:
 PARTS = ("retained", "rows", "held", "congested")
 
 EXTENSION = Extension(
-    (*keys_of(Met), *keys_of(CutList, Key("cuts", CutLines, read_cuts))),
+    (*keys_of(Met), *keys_of(CutList, MessageKey("cuts", CutLines, read_cuts))),
     (
-        Part(
+        SnapshotPart(
             "retained",
             dict[Name, tuple[EntryLine, ...]],
             _read_retained,
@@ -220,7 +220,7 @@ EXTENSION = Extension(
             _bare_retained,
             _encode_retained,
         ),
-        Part(
+        SnapshotPart(
             "rows",
             tuple[tuple[Name, OptionalName, tuple[RowLine, ...]], ...],
             _read_rows,
@@ -228,8 +228,8 @@ EXTENSION = Extension(
             _same,
             _encode_rows,
         ),
-        Part("held", tuple[HeldLine, ...], _read_held, _held_in, _bare_held, _encode_held),
-        Part(
+        SnapshotPart("held", tuple[HeldLine, ...], _read_held, _held_in, _bare_held, _encode_held),
+        SnapshotPart(
             "congested",
             bool,
             lambda value, _: value,

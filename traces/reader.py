@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from attrs import frozen
 
-from routeproof.traces.batches import Columns, read_batch
+from routeproof.traces.batches import RowGroupColumns, read_batch
 from routeproof.traces.columns import HEADER, Batch
 from routeproof.traces.containers import blocks, limited
 from routeproof.traces.fields import TraceError, in_one_line, parse
@@ -26,7 +26,7 @@ from routeproof.traces.files import named
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, keeps_own, read_header
 from routeproof.traces.lines import checked_lines, read_lines, whole_lines
 from routeproof.traces.messages import Meanings, meanings_of
-from routeproof.traces.parquet_file import FAULTS, ROW_BYTES, ParquetFile, Part
+from routeproof.traces.parquet_file import FAULTS, ROW_BYTES, ParquetFile, RowSlice
 
 WHOLE_BYTES = 64 << 20
 """The longest trace that is read whole, for replaying and showing; of a compressed one, what it becomes."""
@@ -77,7 +77,7 @@ def open_trace(path: Path, *, checked: bool = False) -> Iterator[tuple[Header, I
 
 
 @contextmanager
-def open_rows(path: Path, groups: Iterable[int] | None = None) -> Iterator[tuple[Header, Iterator[Rows | BadLine]]]:
+def open_rows(path: Path, groups: Iterable[int] | None = None) -> Iterator[tuple[Header, Iterator[RowBatch | BadLine]]]:
     """Opens a trace in Parquet for a caller that can use rows before they are events."""
     with _opened(path) as file:
         try:
@@ -146,11 +146,13 @@ def is_parquet(path: Path) -> bool:
         return False
 
 
-class Rows:
+class RowBatch:
     """Some rows of a row group. `first`: the number of the first one, where they have no `line`; and its place in the
     group."""
 
-    def __init__(self, batch: Batch, first: int, group: int, place: int, columns: Columns, meanings: Meanings) -> None:
+    def __init__(
+        self, batch: Batch, first: int, group: int, place: int, columns: RowGroupColumns, meanings: Meanings
+    ) -> None:
         self.batch = batch
         self.first = first
         self.meanings = meanings
@@ -160,10 +162,10 @@ class Rows:
     def __len__(self) -> int:
         return int(self.batch.num_rows)
 
-    def part(self, begin: int, end: int) -> Rows:
+    def part(self, begin: int, end: int) -> RowBatch:
         group, place = self._where
         batch = self.batch.slice(begin, end - begin)
-        return Rows(batch, self.first + begin, group, place + begin, self._columns, self.meanings)
+        return RowBatch(batch, self.first + begin, group, place + begin, self._columns, self.meanings)
 
     def events(self) -> list[Event | BadLine]:
         """The events; one `BadLine` in their place where they cannot be read."""
@@ -187,15 +189,15 @@ def read(
     return header, _events(found, checked)
 
 
-def _events(found: Iterator[Rows | BadLine], checked: bool) -> Iterator[list[Event | BadLine]]:
+def _events(found: Iterator[RowBatch | BadLine], checked: bool) -> Iterator[list[Event | BadLine]]:
     for rows in found:
-        lines: list[Event | BadLine] = rows.events() if isinstance(rows, Rows) else [rows]
+        lines: list[Event | BadLine] = rows.events() if isinstance(rows, RowBatch) else [rows]
         yield checked_lines(lines) if checked else lines
 
 
 def read_rows(
     file: BinaryIO, *, most: int | None = None, groups: Iterable[int] | None = None
-) -> tuple[Header, Iterator[Rows | BadLine]]:
+) -> tuple[Header, Iterator[RowBatch | BadLine]]:
     """Reads rows for a caller that can use them before they are events.
 
     The caller must release each before it takes the next: it has dictionaries of its own.
@@ -221,7 +223,7 @@ class _Reading:
         self.most = most
         self.held = 0
 
-    def rows(self, groups: Iterable[int] | None) -> Iterator[Rows | BadLine]:
+    def rows(self, groups: Iterable[int] | None) -> Iterator[RowBatch | BadLine]:
         sizes = self.opened.sizes
         firsts = list(accumulate(sizes, initial=2))
         last = len(sizes) - 1
@@ -233,11 +235,11 @@ class _Reading:
                 )
                 yield BadLine(0, reason)
 
-    def _group(self, group: int, first: int, rows: int) -> Iterator[Rows | BadLine]:
+    def _group(self, group: int, first: int, rows: int) -> Iterator[RowBatch | BadLine]:
         import pyarrow as pa
 
         done = 0
-        columns = Columns()
+        columns = RowGroupColumns()
         try:
             for part in self.opened.parts(group, self.opened.names):
                 self._hold(part)
@@ -245,7 +247,7 @@ class _Reading:
                 if part.is_too_long:
                     yield BadLine(first + part.first, f"longer than {ROW_BYTES >> 20} MiB")
                 else:
-                    yield Rows(part.batch, first + part.first, group, part.first, columns, self.meanings)
+                    yield RowBatch(part.batch, first + part.first, group, part.first, columns, self.meanings)
                 del part  # it need not stay until there is the next
             why = "they are missing"
         except (pa.ArrowException, *FAULTS) as error:
@@ -256,7 +258,7 @@ class _Reading:
         if done != rows:
             yield _missing(group, done, rows - done, why)
 
-    def _hold(self, part: Part) -> None:
+    def _hold(self, part: RowSlice) -> None:
         self.held += part.texts
         if self.most is not None and self.held > self.most:
             raise TraceError(f"more than {self.most >> 20} MiB; expected at most so much to read it whole")

@@ -49,7 +49,7 @@ CORPUS = files("routeproof.traces").joinpath("corpus")
 
 
 @frozen
-class Outcome:
+class JobOutcome:
     """One job's result. `result` is None where something ended the check first."""
 
     job: Job
@@ -91,7 +91,7 @@ class Failure:
     instance: str = ""
     policy: str = ""
     finding: Finding | None = None
-    outcome: Outcome | None = None
+    outcome: JobOutcome | None = None
 
 
 @frozen
@@ -122,7 +122,7 @@ class Run:
     """A whole check: the request and its outcomes."""
 
     options: Options
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[JobOutcome, ...]
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
     undetermined: tuple[str, ...]
@@ -155,7 +155,7 @@ class Run:
         return 3 if unknown or self.undetermined else 0
 
 
-def conclude(options: Options, outcomes: Sequence[Outcome], everything: bool, seconds: float = 0.0) -> Run:
+def conclude(options: Options, outcomes: Sequence[JobOutcome], everything: bool, seconds: float = 0.0) -> Run:
     """`everything`: all that ships was checked in full, so that a rule that never fired is news."""
     failures = [f for o in outcomes for f in _failures_of(o)]
     open_questions: list[str] = []
@@ -174,7 +174,7 @@ def conclude(options: Options, outcomes: Sequence[Outcome], everything: bool, se
     return Run(options, tuple(outcomes), tuple(failures), tuple(warnings), tuple(open_questions), vacuous, seconds)
 
 
-def _failures_of(outcome: Outcome) -> list[Failure]:
+def _failures_of(outcome: JobOutcome) -> list[Failure]:
     found = []
     for finding in outcome.findings.values():
         status = outcome.status(finding)
@@ -189,7 +189,7 @@ def _failures_of(outcome: Outcome) -> list[Failure]:
     return found
 
 
-def _declared_rules(outcomes: list[Outcome]) -> tuple[list[Failure], list[str]]:
+def _declared_rules(outcomes: list[JobOutcome]) -> tuple[list[Failure], list[str]]:
     """Rules that an instance declares: each fires under one of its policies at least.
 
     Which rules a policy uses is in their prose, so a run under some of the policies only cannot miss one.
@@ -208,7 +208,7 @@ def _declared_rules(outcomes: list[Outcome]) -> tuple[list[Failure], list[str]]:
     return [], [f"whether rule {id} fires in {instance.name}" for id in never if asked]
 
 
-def _never_reached(outcomes: Sequence[Outcome]) -> list[str]:
+def _never_reached(outcomes: Sequence[JobOutcome]) -> list[str]:
     """Each `sometimes` that was reached nowhere; one that a limit leaves open is not among them."""
     statuses: dict[str, set[Status]] = {}
     for o in outcomes:
@@ -218,7 +218,7 @@ def _never_reached(outcomes: Sequence[Outcome]) -> list[str]:
     return [id for id in PROPERTIES if statuses.get(id) == {"unreached"}]
 
 
-def _never_exercised(outcomes: Sequence[Outcome]) -> list[str]:
+def _never_exercised(outcomes: Sequence[JobOutcome]) -> list[str]:
     """Each `always` that nothing put to the test, though nothing was left out either."""
     exercised: dict[str, int] = {}
     for o in outcomes:
@@ -228,7 +228,7 @@ def _never_exercised(outcomes: Sequence[Outcome]) -> list[str]:
     return [id for id in PROPERTIES if exercised.get(id) == 0]
 
 
-def _never_fired(outcomes: Sequence[Outcome]) -> list[str]:
+def _never_fired(outcomes: Sequence[JobOutcome]) -> list[str]:
     protocols = {o.result.protocol for o in outcomes if o.result}
     fired = {id for o in outcomes if o.result for id, times in o.result.rules.items() if times}
     return [id for protocol in sorted(protocols) for id in rules_that_fire(protocol) if id not in fired]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from attrs import asdict
 
-from routeproof.checker.check.conclusion import Failure, Outcome, Run
+from routeproof.checker.check.conclusion import Failure, JobOutcome, Run
 from routeproof.checker.evaluation import Finding
 from routeproof.checker.system import files
 from routeproof.checker.system.terminal import count, json_text, printable
@@ -31,7 +31,7 @@ def json_report(run: Run) -> str:
     return json_text(report)
 
 
-def _result(run: Run, outcome: Outcome) -> dict[str, object]:
+def _result(run: Run, outcome: JobOutcome) -> dict[str, object]:
     result = outcome.result
     assert result is not None
     row: dict[str, object] = {
@@ -55,7 +55,7 @@ def _result(run: Run, outcome: Outcome) -> dict[str, object]:
     return row
 
 
-def _property(run: Run, outcome: Outcome, finding: Finding) -> dict[str, object]:
+def _property(run: Run, outcome: JobOutcome, finding: Finding) -> dict[str, object]:
     """`counterexample` and `length` are of a violation only; a `sometimes` that was reached has a witness instead."""
     path = run.trace_of(outcome.job.name, outcome.job.policy, finding.property)
     violated = finding.kind == "always" and finding.run is not None
@@ -101,7 +101,7 @@ def junit(run: Run) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(root: ET.Element, run: Run, outcome: Outcome) -> None:
+def _suite(root: ET.Element, run: Run, outcome: JobOutcome) -> None:
     job, result = outcome.job, outcome.result
     protocol = result.protocol if result else "routing"
     suite = ET.SubElement(root, "testsuite", name=_legal(f"{protocol}.{job.name}.{job.policy}"))
@@ -115,7 +115,7 @@ def _suite(root: ET.Element, run: Run, outcome: Outcome) -> None:
     _count(suite)
 
 
-def _verdict(case: ET.Element, outcome: Outcome, finding: Finding, path: Path | None) -> None:
+def _verdict(case: ET.Element, outcome: JobOutcome, finding: Finding, path: Path | None) -> None:
     status = outcome.status(finding)
     details = [f"{count(len(finding.run), 'step')}: {', '.join(finding.run)}"] if finding.run else []
     details += [f"trace: {path}"] if path else []

@@ -7,7 +7,7 @@ import textwrap
 
 from attrs import asdict
 
-from routeproof.checker.check.conclusion import BAD, Failure, Outcome, Run, Status
+from routeproof.checker.check.conclusion import BAD, Failure, JobOutcome, Run, Status
 from routeproof.checker.system.terminal import WIDTH, count, paint, printable, table, wrapped
 from routeproof.spec.properties import PROPERTIES
 
@@ -44,7 +44,7 @@ def _searches(run: Run) -> list[str]:
     return table(head, rows, "lllrrrwr", colours)
 
 
-def _row(outcome: Outcome, verdict: str) -> tuple[str, ...]:
+def _row(outcome: JobOutcome, verdict: str) -> tuple[str, ...]:
     job, result = outcome.job, outcome.result
     if result is None:
         protocol = job.instance.protocol if job.instance else ""
@@ -54,7 +54,7 @@ def _row(outcome: Outcome, verdict: str) -> tuple[str, ...]:
     return (result.protocol, result.instance, result.policy, *counts, verdict, f"{result.seconds:.1f} s")
 
 
-def _verdict(outcome: Outcome) -> tuple[str, str]:
+def _verdict(outcome: JobOutcome) -> tuple[str, str]:
     """Verdict of one search, in a few words, and their colour."""
     if outcome.result is None:
         return "not finished", "doubt"
@@ -78,7 +78,7 @@ def _verdict(outcome: Outcome) -> tuple[str, str]:
     return ", ".join(words) or "nothing to say", colour
 
 
-def _held(outcome: Outcome) -> str:
+def _held(outcome: JobOutcome) -> str:
     """Fuzzing looks at some runs only: it finds no failure, and proves nothing."""
     return "without failure" if outcome.job.options.engine == "fuzz" else "hold"
 

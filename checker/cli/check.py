@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import evolve
 
 from routeproof.checker.check import FOUND, Job, cores, run_all
-from routeproof.checker.check.conclusion import Failure, Outcome, Run, Status, conclude
+from routeproof.checker.check.conclusion import Failure, JobOutcome, Run, Status, conclude
 from routeproof.checker.check.machine import github, json_report, junit
 from routeproof.checker.check.request import is_everything, jobs_of, not_asked_of, options_of
 from routeproof.checker.check.table import render
@@ -119,7 +119,7 @@ def check_command(arguments: argparse.Namespace) -> int:
     results = run_all(jobs, workers, ProgressLine(len(jobs)))
     claims = _claims(is_everything(arguments) and options.properties is None and not results.interrupted)
     with interrupts.noted():  # a verdict that is there is reported
-        outcomes = [Outcome(job, result) for job, result in zip(jobs, results.by_job, strict=True)]
+        outcomes = [JobOutcome(job, result) for job, result in zip(jobs, results.by_job, strict=True)]
         for result in results.by_job:
             if result is not None and result.unsaved:
                 files.note_unwritten(arguments.checkpoint, f"{result.unsaved}; the search was not saved")

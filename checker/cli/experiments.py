@@ -9,7 +9,7 @@ from pathlib import Path
 
 from routeproof.checker.check import cores
 from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
-from routeproof.checker.experiments import REPORT, Findings, Setting, experiments, run_all, shown, write
+from routeproof.checker.experiments import REPORT, ExperimentRequest, Findings, experiments, run_all, shown, write
 from routeproof.checker.experiments import table as markdown
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
@@ -86,11 +86,11 @@ def reproduce_command(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     refuse_no_directory(out, "the results")
     names = list(dict.fromkeys(arguments.experiments)) or list(experiments())
-    settings = [Setting(name, _scale_of(name, arguments), arguments.seed) for name in names]
+    settings = [ExperimentRequest(name, _scale_of(name, arguments), arguments.seed) for name in names]
     plans = [experiments()[each.id].plan(each.scale, each.seed) for each in settings]
     out.mkdir(parents=True, exist_ok=True)
     _clear_away_halves(out)
-    done: list[tuple[Setting, Findings]] = []
+    done: list[tuple[ExperimentRequest, Findings]] = []
     with Ticker() as ticker:
 
         def news(number: int, of: int) -> None:
@@ -127,7 +127,7 @@ def _scale_of(name: str, arguments: argparse.Namespace) -> float:
     return experiments()[name].scale if arguments.scale is None else float(arguments.scale)
 
 
-def _index(done: list[tuple[Setting, Findings]]) -> str:
+def _index(done: list[tuple[ExperimentRequest, Findings]]) -> str:
     lines = ["# Figures of the papers, and ours\n"]
     for setting, findings in done:
         figure = experiments()[setting.id].figure
@@ -137,7 +137,7 @@ def _index(done: list[tuple[Setting, Findings]]) -> str:
     return "\n".join(lines)
 
 
-def _summary(setting: Setting, findings: Findings, folder: Path) -> list[str]:
+def _summary(setting: ExperimentRequest, findings: Findings, folder: Path) -> list[str]:
     """Rows for which the paper has a figure."""
     rows = [
         [row.quantity, row.algorithm, row.paper.text, f"{shown(row.ours)} {row.unit}".strip(), shown(row.ratio)]

@@ -21,7 +21,7 @@ from routeproof.checker.system.files import (
 from routeproof.checker.system.terminal import Ticker, json_text, say
 
 if TYPE_CHECKING:
-    from routeproof.checker.placement.engines import Placement
+    from routeproof.checker.placement.engines import PlacementAnswer
 
 
 DESCRIPTION = """\
@@ -94,7 +94,7 @@ def place_command(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _placements(paths: list[Path], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[Placement]:
+def _placements(paths: list[Path], arguments: argparse.Namespace, ticker: Ticker) -> Iterator[PlacementAnswer]:
     from routeproof.checker.placement.choosing import Wish
     from routeproof.checker.placement.engines import place_each
     from routeproof.traces.files import called
@@ -107,7 +107,7 @@ def _placements(paths: list[Path], arguments: argparse.Namespace, ticker: Ticker
             ticker.doing = f"[{number + 1}/{len(paths)}] {called(paths[number])}"
 
 
-def _write(found: list[Placement], out: Path, *, several: bool) -> None:
+def _write(found: list[PlacementAnswer], out: Path, *, several: bool) -> None:
     """Writes the files of each trace. One that cannot be written is noted, and ends the command with exit code 2."""
     from routeproof.checker.placement.picture import page
     from routeproof.checker.placement.report import as_json, write_tables

@@ -127,7 +127,7 @@ def _number(text: str, most: float, range_: str) -> float:
 
 
 @frozen
-class Request:
+class RunRequest:
     """A requested run: the workload or instance, and the implementation that plays it."""
 
     arguments: argparse.Namespace
@@ -199,7 +199,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     return run_simulated(request)
 
 
-def _request(arguments: argparse.Namespace) -> Request:
+def _request(arguments: argparse.Namespace) -> RunRequest:
     """The run that the arguments ask for; the policy and the scale that they leave out are filled in."""
     name: str = arguments.workload
     instance = instances.load(Path(name)) if name.endswith(".toml") else None
@@ -223,9 +223,9 @@ def _request(arguments: argparse.Namespace) -> Request:
         each.refuse(arguments, implementation.protocol)
     own = options.get(implementation.protocol, RunOptions())
     if instance is None:
-        return Request(arguments, implementation, own, _drawn(name, arguments, implementation))
+        return RunRequest(arguments, implementation, own, _drawn(name, arguments, implementation))
     drawn = _played(instance, arguments, implementation)
-    return Request(arguments, implementation, own, drawn, world(instance, arguments.policy))
+    return RunRequest(arguments, implementation, own, drawn, world(instance, arguments.policy))
 
 
 def _drawn(name: str, arguments: argparse.Namespace, implementation: Implementation) -> Workload:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from attrs import asdict, frozen
 
 from routeproof import traces
-from routeproof.checker.cli.run import TRACE, Request, by_kind, delays
+from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays
 from routeproof.checker.conform import Conform, Diverges
 from routeproof.checker.experiments.plots import figures
 from routeproof.checker.system.files import note_unwritten, whole, write_text
@@ -33,7 +33,7 @@ BUSIEST = 3
 """Brokers that the report lists in addition to those that the workload names."""
 
 
-def run_simulated(request: Request) -> int:
+def run_simulated(request: RunRequest) -> int:
     began = time.monotonic()
     try:
         metrics = _simulate(request)
@@ -50,7 +50,7 @@ def run_simulated(request: Request) -> int:
 # -- running -----------------------------------------------------------------------------------------------------------
 
 
-def _simulate(request: Request) -> Metrics:
+def _simulate(request: RunRequest) -> Metrics:
     arguments, drawn, implementation = request.arguments, request.drawn, request.implementation
     topology, policy = drawn.topology, arguments.policy
     metrics = implementation.metrics(topology.nodes, drawn.look_every)
@@ -81,7 +81,7 @@ def _network(arguments: argparse.Namespace) -> Network:
 
 
 @contextmanager
-def _recorder(request: Request) -> Iterator[Recorder]:
+def _recorder(request: RunRequest) -> Iterator[Recorder]:
     """Its trace takes its name only when all of it is written: so that half a trace is never mistaken for a whole
     one.
     """
@@ -121,7 +121,7 @@ class _Progress(Observer):
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-def _write(request: Request, metrics: Metrics, concluded: Summary, seconds: float) -> list[str]:
+def _write(request: RunRequest, metrics: Metrics, concluded: RunSummary, seconds: float) -> list[str]:
     """Writes the results into DIR, and returns the names of those that are there now."""
     arguments = request.arguments
     out: Path = arguments.out
@@ -145,7 +145,7 @@ def _write(request: Request, metrics: Metrics, concluded: Summary, seconds: floa
     return files
 
 
-def _as_json(request: Request, concluded: Summary, seconds: float) -> dict[str, object]:
+def _as_json(request: RunRequest, concluded: RunSummary, seconds: float) -> dict[str, object]:
     """All of it but `measured` is the same whenever it is run."""
     handled = sum(concluded.messages.values())
     latency, row = request.arguments.latency, asdict(concluded)
@@ -162,7 +162,7 @@ def _as_json(request: Request, concluded: Summary, seconds: float) -> dict[str, 
     }
 
 
-def _report(request: Request, concluded: Summary, files: list[str], seconds: float) -> list[str]:
+def _report(request: RunRequest, concluded: RunSummary, files: list[str], seconds: float) -> list[str]:
     """Report for the terminal."""
     delay = concluded.delay
     what = f"{concluded.virtual_seconds:,.1f} s of {request.nodes}"
@@ -185,7 +185,7 @@ def _report(request: Request, concluded: Summary, files: list[str], seconds: flo
     ]
 
 
-def _brokers(request: Request, concluded: Summary) -> list[str]:
+def _brokers(request: RunRequest, concluded: RunSummary) -> list[str]:
     """Rows of brokers: those that the workload names, and of the others those with the longest queues."""
     named = {request.names[broker]: name for broker, name in request.drawn.watched.items()}
     others = sorted((b for b in concluded.brokers if b not in named), key=lambda b: -concluded.brokers[b].queue_most)
@@ -229,7 +229,7 @@ def write_delays(metrics: Metrics, path: Path) -> None:
 
 
 @frozen
-class Delays:
+class DeliveryDelays:
     """Nanoseconds from publishing to delivery, over all deliveries."""
 
     least: int
@@ -254,7 +254,7 @@ class BrokerSummary:
 
 
 @frozen
-class Summary:
+class RunSummary:
     """The whole run in one object; `attrs.asdict` makes it JSON."""
 
     virtual_seconds: float
@@ -264,14 +264,14 @@ class Summary:
     triggered: int
     false_positives: int
     delivered: int
-    delay: Delays | None
+    delay: DeliveryDelays | None
     """None where nothing was delivered."""
     brokers: Mapping[str, BrokerSummary]
     own: Mapping[str, int]
     """Figures of the protocol's own."""
 
 
-def summary(metrics: Metrics, names: Mapping[Node, str]) -> Summary:
+def summary(metrics: Metrics, names: Mapping[Node, str]) -> RunSummary:
     last = {name: metrics.last(name) for name in (*metrics.momentary, *metrics.counted)}
     brokers = {
         names[broker]: BrokerSummary(
@@ -285,7 +285,7 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> Summary:
         )
         for broker in metrics.brokers
     }
-    return Summary(
+    return RunSummary(
         virtual_seconds=round(metrics.times[-1] / SECOND, 3),
         operations={kind: metrics.operations[cls] for cls, kind in metrics.kinds.items() if metrics.operations[cls]},
         messages={kind: n for kind in metrics.kinds.values() if (n := sum(last[kind].values()))},
@@ -298,9 +298,9 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> Summary:
     )
 
 
-def _delays(metrics: Metrics) -> Delays | None:
+def _delays(metrics: Metrics) -> DeliveryDelays | None:
     ordered = sorted(metrics.delays)
     if not ordered:
         return None
     p50, p90, p99 = (quantile(ordered, share) for share in (0.5, 0.9, 0.99))
-    return Delays(ordered[0], sum(ordered) // len(ordered), p50, p90, p99, ordered[-1])
+    return DeliveryDelays(ordered[0], sum(ordered) // len(ordered), p50, p90, p99, ordered[-1])

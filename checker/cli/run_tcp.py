@@ -17,7 +17,7 @@ from typing import Any, cast
 from attrs import frozen
 
 from routeproof import traces
-from routeproof.checker.cli.run import TRACE, Request, by_kind, delays
+from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.files import PART, write_text
 from routeproof.checker.system.interrupts import noted
@@ -26,7 +26,7 @@ from routeproof.impl.observers import quantile
 from routeproof.impl.tcp.codec import FRAME
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.processes import BrokerDied, Route, directly, started
-from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
+from routeproof.impl.tcp.setting import LOOPBACK, Limits, NodeSetting
 from routeproof.model.overlay import Node
 
 LOG = "brokers.log"
@@ -51,7 +51,7 @@ class Ran:
     """Before that, until all brokers were there."""
 
 
-def run_tcp(request: Request, route: Route = directly) -> int:
+def run_tcp(request: RunRequest, route: Route = directly) -> int:
     _refuse_circles(request)
     arguments = request.arguments
     out: Path = arguments.out
@@ -116,7 +116,7 @@ def _until_done(work: Coroutine[Any, Any, Ran]) -> Ran:
         raise KeyboardInterrupt from None
 
 
-async def _play(request: Request, parts: Path, log: Path, route: Route) -> Ran:
+async def _play(request: RunRequest, parts: Path, log: Path, route: Route) -> Ran:
     arguments, drawn = request.arguments, request.drawn
     settings = _settings(request, parts)
     began = time.monotonic()
@@ -133,10 +133,10 @@ async def _play(request: Request, parts: Path, log: Path, route: Route) -> Ran:
     return Ran(driver, answers, drained - there, there - began)
 
 
-def _settings(request: Request, parts: Path) -> dict[Node, Setting]:
+def _settings(request: RunRequest, parts: Path) -> dict[Node, NodeSetting]:
     arguments, topology, token = request.arguments, request.drawn.topology, token_hex(16)
     return {
-        node: Setting(
+        node: NodeSetting(
             node=node,
             neighbours=neighbours,
             policy=arguments.policy,
@@ -156,7 +156,7 @@ def _settings(request: Request, parts: Path) -> dict[Node, Setting]:
     }
 
 
-def _refuse_circles(request: Request) -> None:
+def _refuse_circles(request: RunRequest) -> None:
     """Where nodes could wait for each other in a circle, each for room at the next one, a run might never end. A client
     never waits for room when a broker has sent it something, so that no such circle leads through it.
     """
@@ -183,7 +183,7 @@ def _part(parts: Path, name: str) -> Path:
     return parts / f"{name}.jsonl"
 
 
-def _join(request: Request, parts: Path) -> None:
+def _join(request: RunRequest, parts: Path) -> None:
     """One header, and the brokers one after the other."""
     whole = parts / TRACE
     with traces.TraceWriter(whole, **request.header()):
@@ -196,7 +196,7 @@ def _join(request: Request, parts: Path) -> None:
     whole.replace(request.arguments.out / TRACE)
 
 
-def _summary(request: Request, ran: Ran) -> dict[str, Any]:
+def _summary(request: RunRequest, ran: Ran) -> dict[str, Any]:
     messages: Counter[str] = Counter()
     for answer in ran.brokers.values():
         messages.update(cast(Mapping[str, int], answer["messages"]))
@@ -240,7 +240,7 @@ def _delay(driver: Driver) -> dict[str, int] | None:
     }
 
 
-def _report(request: Request, summary: Mapping[str, Any], log: Path) -> list[str]:
+def _report(request: RunRequest, summary: Mapping[str, Any], log: Path) -> list[str]:
     measured, brokers = summary["measured"], summary["brokers"].values()
     files = [TRACE, SUMMARY, *([LOG] if log.stat().st_size else [])]
     links = {key: sum(broker[key] for broker in brokers) for key in ("reconnections", "resent", "refused")}

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 
 from routeproof.impl.tcp.processes import serve
-from routeproof.impl.tcp.setting import Setting
+from routeproof.impl.tcp.setting import NodeSetting
 from routeproof.traces import TraceWriter
 
 
-def _trace(setting: Setting) -> TraceWriter:
+def _trace(setting: NodeSetting) -> TraceWriter:
     """The header is only there because every trace has one: `run_tcp` puts its own before the events of all."""
     return TraceWriter(setting.trace, "part", policy=setting.policy, naming=setting.name)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
     from routeproof.checker.validate.setting import Setting
     from routeproof.traces import BadLine
-    from routeproof.traces.inputs import Names
+    from routeproof.traces.inputs import ColumnNames
 
 
 DESCRIPTION = """\
@@ -123,7 +123,9 @@ def _inputs(arguments: argparse.Namespace) -> list[AbstractContextManager[Path]]
 
 
 @contextmanager
-def _input(name: str, files: list[Path] | None, arguments: argparse.Namespace, names: Names | None) -> Iterator[Path]:
+def _input(
+    name: str, files: list[Path] | None, arguments: argparse.Namespace, names: ColumnNames | None
+) -> Iterator[Path]:
     """Yields one trace. `files`: those of one run; None where the name is that of a single file."""
     from routeproof.traces.files import called, stored
     from routeproof.traces.inputs import gathered, needs_gathering

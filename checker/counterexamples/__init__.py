@@ -31,7 +31,7 @@ from routeproof.traces.files import named, stored
 from routeproof.traces.format import dialect_of, read_event, read_header
 from routeproof.traces.reader import WHOLE_BYTES
 
-__all__ = ["Difference", "NotEnabled", "Replay", "replay", "replay_file", "replay_trace"]
+__all__ = ["NotEnabled", "Replay", "ReplayDifference", "replay", "replay_file", "replay_trace"]
 
 ACTIONS = 10_000
 """The longest run. The fuzzer's have some hundred steps."""
@@ -97,7 +97,7 @@ def _named(raw: Raw | None) -> tuple[Property | None, str]:
 
 
 @frozen
-class Difference:
+class ReplayDifference:
     """The first place where a replay differs from what was recorded."""
 
     where: str
@@ -115,7 +115,7 @@ class Replay:
     counterexample: Counterexample
     steps: tuple[Step, ...]
     violations: tuple[tuple[tuple[Property, str], ...], ...]
-    difference: Difference | None
+    difference: ReplayDifference | None
     where: str = ""
     """The name of its file in messages."""
 
@@ -152,7 +152,7 @@ def replay_trace(trace: Trace, where: str) -> Replay:
             steps.append(step)
             wrong.append(tuple(monitor.look(step.state)))
     except NotEnabled as error:
-        stopped = Difference(f"step {len(steps) + 1}", quoted(run[len(steps)]), str(error))
+        stopped = ReplayDifference(f"step {len(steps) + 1}", quoted(run[len(steps)]), str(error))
     difference = (
         _unreadable(trace)
         or _other_header(trace, world)
@@ -173,22 +173,22 @@ def _judged(counterexample: Counterexample) -> tuple[Property, ...]:
 # -- what may differ ---------------------------------------------------------------------------------------------------
 
 
-def _unreadable(trace: Trace) -> Difference | None:
+def _unreadable(trace: Trace) -> ReplayDifference | None:
     if not trace.bad:
         return None
     number = trace.bad[0].number
-    return Difference(f"line {number}" if number else "rows", "what cannot be read", trace.bad[0].reason)
+    return ReplayDifference(f"line {number}" if number else "rows", "what cannot be read", trace.bad[0].reason)
 
 
-def _other_header(trace: Trace, world: World) -> Difference | None:
+def _other_header(trace: Trace, world: World) -> ReplayDifference | None:
     header = read_header(record.record(world, (), None)[0])
     for key in ("protocol", "overlay", "dialect"):
         if (recorded := getattr(trace.header, key)) != (now := getattr(header, key)):
-            return Difference(f"header: {key}", _short(recorded), _short(now))
+            return ReplayDifference(f"header: {key}", _short(recorded), _short(now))
     return None
 
 
-def _other_events(trace: Trace, world: World, steps: Sequence[Step], *, is_whole: bool) -> Difference | None:
+def _other_events(trace: Trace, world: World, steps: Sequence[Step], *, is_whole: bool) -> ReplayDifference | None:
     """The first recorded event that differs from the one that happens now.
 
     If the replay had to stop (`is_whole` is false), events recorded after that place are not compared.
@@ -202,13 +202,13 @@ def _other_events(trace: Trace, world: World, steps: Sequence[Step], *, is_whole
             row.pop("time")  # the trace was recorded without a clock
         seen = None if row is None else read_event(row, dialect)
         if wanted != seen:
-            return Difference(f"{step}, event {number}", _shown(wanted), _other(wanted, seen))
+            return ReplayDifference(f"{step}, event {number}", _shown(wanted), _other(wanted, seen))
     return None
 
 
 def _other_end(
     counterexample: Counterexample, steps: list[Step], wrong: Iterable[tuple[Property, str]]
-) -> Difference | None:
+) -> ReplayDifference | None:
     """The difference if the last state does not break (or reach) the claimed property. The reason is not compared."""
     p, world = counterexample.property, counterexample.world
     if p is None:
@@ -217,10 +217,10 @@ def _other_end(
     seen = [f"{each.id}: {why}" for each, why in wrong]
     if p.kind == "sometimes":
         reached = bool(exercised(world, last, [p]))
-        return None if reached else Difference(_end(steps), f"{p.id} reached", "it is not")
+        return None if reached else ReplayDifference(_end(steps), f"{p.id} reached", "it is not")
     if any(each == p for each, _ in wrong):
         return None
-    return Difference(_end(steps), f"{p.id}: {counterexample.why}", "; ".join(seen) or "nothing is wrong")
+    return ReplayDifference(_end(steps), f"{p.id}: {counterexample.why}", "; ".join(seen) or "nothing is wrong")
 
 
 def _end(steps: list[Step]) -> str:

@@ -22,7 +22,7 @@ from attrs import evolve, frozen
 
 from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import follow, record
-from routeproof.checker.counterexamples.smaller import Cut, smaller
+from routeproof.checker.counterexamples.smaller import Simplification, smaller
 from routeproof.checker.evaluation import Finding, Monitor, exercised
 from routeproof.checker.explore import explore
 from routeproof.checker.system import interrupts
@@ -129,10 +129,10 @@ class _Late(Exception):
     """There is no time for more."""
 
 
-Order = Callable[[Iterable[Cut]], list[Cut]]
+Order = Callable[[Iterable[Simplification]], list[Simplification]]
 
 
-def _backward(cuts: Iterable[Cut]) -> list[Cut]:
+def _backward(cuts: Iterable[Simplification]) -> list[Simplification]:
     return list(cuts)[::-1]
 
 

@@ -25,7 +25,7 @@ CLIENTS = ("publication", "subscription", "advertisement")
 
 
 @frozen
-class Cut:
+class Simplification:
     """One thing taken away. `renamed`: what each broker is called afterwards, where any of them changes."""
 
     what: str
@@ -58,7 +58,7 @@ class Cut:
         return f"{label.split(maxsplit=1)[0]} {'>'.join(map(str, ends))}"
 
 
-def smaller(instance: Instance) -> Iterator[Cut]:
+def smaller(instance: Instance) -> Iterator[Simplification]:
     """Large cuts first: ids, then brokers, then the rest."""
     table = to_table(instance)
     yield from _without_ids(table)
@@ -67,22 +67,22 @@ def smaller(instance: Instance) -> Iterator[Cut]:
     yield from _without_faults(table)
     wing = wings().get(instance.protocol, Wing())
     for what, left in (_without_sections if wing.smaller is None else wing.smaller)(table):
-        yield Cut(what, left)
+        yield Simplification(what, left)
     yield from _without_terms(table)
     yield from _without_attributes(table)
 
 
-def _without_ids(table: Table) -> Iterator[Cut]:
+def _without_ids(table: Table) -> Iterator[Simplification]:
     """A publication goes with its advertisement."""
     for kind in CLIENTS:
         for i, client in enumerate(table[kind]):
             edited = {**table, kind: table[kind][:i] + table[kind][i + 1 :]}
             if kind == "advertisement":
                 edited["publication"] = [p for p in table["publication"] if p["of"] != client["id"]]
-            yield Cut(f"without {kind} {client['id']}", edited)
+            yield Simplification(f"without {kind} {client['id']}", edited)
 
 
-def _without_brokers(table: Table) -> Iterator[Cut]:
+def _without_brokers(table: Table) -> Iterator[Simplification]:
     """Contract a link: clients of the higher broker move to the lower one. For a leaf without clients, it just goes."""
     for u, v in table["overlay"]:
         kept, gone = min(u, v), max(u, v)
@@ -96,7 +96,7 @@ def _without_brokers(table: Table) -> Iterator[Cut]:
             edited[kind] = [_moved(client, renamed, _of_brokers(table, kind)) for client in table[kind]]
         for section in _sections(table):
             edited[section.key] = _moved_within(table[section.key], renamed, section.brokers)
-        yield Cut(f"with brokers {kept} and {gone} in one", edited, renamed)
+        yield Simplification(f"with brokers {kept} and {gone} in one", edited, renamed)
 
 
 def _moved(client: Table, renamed: Mapping[int, int], keys: Collection[str]) -> Table:
@@ -143,23 +143,23 @@ def _without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
                 yield f"with {key}.{name} = {value - 1}", {**table, key: {**section, name: value - 1}}
 
 
-def _without_permissions(table: Table) -> Iterator[Cut]:
+def _without_permissions(table: Table) -> Iterator[Simplification]:
     for kind, flag in (("subscription", "unsubscribes"), ("advertisement", "unadvertises")):
         for i, client in enumerate(table[kind]):
             if flag in client:
                 own = {s.key for s in DEFINITIONS[table["protocol"]].sections if s.of == kind and s.key in client}
                 for gone in ({flag, *own}, {flag}) if own else ({flag},):
                     left = {key: value for key, value in client.items() if key not in gone}
-                    yield Cut(f"with {client['id']} never withdrawn", _replaced(table, kind, i, left))
+                    yield Simplification(f"with {client['id']} never withdrawn", _replaced(table, kind, i, left))
 
 
-def _without_faults(table: Table) -> Iterator[Cut]:
+def _without_faults(table: Table) -> Iterator[Simplification]:
     for kind, count in table.get("faults", {}).items():
         for fewer in sorted({0, count - 1}):
-            yield Cut(f"with {kind} = {fewer}", {**table, "faults": {**table["faults"], kind: fewer}})
+            yield Simplification(f"with {kind} = {fewer}", {**table, "faults": {**table["faults"], kind: fewer}})
 
 
-def _without_terms(table: Table) -> Iterator[Cut]:
+def _without_terms(table: Table) -> Iterator[Simplification]:
     """An event or a predicate less, or a simpler constant.
 
     In all filters that have it, since two equal ones may have to stay equal; then in each of them alone.
@@ -170,7 +170,7 @@ def _without_terms(table: Table) -> Iterator[Cut]:
                 edited = table
                 for kind, i in chosen:
                     edited = _replaced(edited, kind, i, _with_terms(edited[kind][i], term, others))
-                yield Cut(f"with {others} for {term} in {chosen}", edited)
+                yield Simplification(f"with {others} for {term} in {chosen}", edited)
 
 
 def _terms(table: Table) -> list[tuple[Any, list[tuple[str, int]]]]:
@@ -200,7 +200,7 @@ def _with_terms(client: Table, term: Any, others: list[Any]) -> Table:
     return {**client, key: [new for old in client[key] for new in (others if old == term else [old])]}
 
 
-def _without_attributes(table: Table) -> Iterator[Cut]:
+def _without_attributes(table: Table) -> Iterator[Simplification]:
     """An attribute of an event less, or a simpler value."""
     for i, publication in enumerate(table["publication"]):
         attributes = publication.get("attributes", {})
@@ -208,7 +208,7 @@ def _without_attributes(table: Table) -> Iterator[Cut]:
             for other in ({}, *({name: simple} for simple in _simpler(value))):
                 left = {key: old for key, old in attributes.items() if key != name} | other
                 edited = _replaced(table, "publication", i, {**publication, "attributes": left})
-                yield Cut(f"with {publication['id']} simpler", edited)
+                yield Simplification(f"with {publication['id']} simpler", edited)
 
 
 def _simpler(constant: object) -> list[object]:

@@ -44,7 +44,7 @@ SERIES = "series.csv"
 HEAD = ("quantity", "algorithm", "paper", "ours", "unit", "ours / paper", "note")
 
 
-class Job(Protocol[Result_co]):
+class ExperimentJob(Protocol[Result_co]):
     """One run. It can be handed to another process, and so can what it gives."""
 
     @property
@@ -70,7 +70,7 @@ def said(value: float, how: str = "") -> Said:
 
 
 @frozen
-class Row:
+class ResultRow:
     """`ours` is nothing where a run gave none: no publication was delivered, say."""
 
     quantity: str
@@ -90,7 +90,7 @@ class Row:
 
 @frozen
 class Findings:
-    rows: Sequence[Row]
+    rows: Sequence[ResultRow]
     charts: Mapping[str, Chart]
     """By the name of the file."""
 
@@ -103,7 +103,7 @@ class Experiment(Generic[Result]):
     """One line."""
     scale: float
     """Scale at which a run takes a minute or two."""
-    plan: Callable[[float, int], Sequence[Job[Result]]]
+    plan: Callable[[float, int], Sequence[ExperimentJob[Result]]]
     """Scale and seed to runs."""
     conclude: Callable[[Mapping[str, Result]], Findings]
     """From what each run gave, by its name."""
@@ -120,7 +120,7 @@ def experiments() -> Mapping[str, Experiment[Any]]:
 
 
 def run_all(
-    plans: Sequence[Sequence[Job[Any]]], workers: int, news: Callable[[int, int], None] = lambda *_: None
+    plans: Sequence[Sequence[ExperimentJob[Any]]], workers: int, news: Callable[[int, int], None] = lambda *_: None
 ) -> Iterator[Results]:
     """For each plan, in order, what its runs gave by their names. Nothing of it depends on the number of workers.
 
@@ -138,12 +138,12 @@ def run_all(
         yield results
 
 
-def _run(job: Job[Any]) -> Any:
+def _run(job: ExperimentJob[Any]) -> Any:
     return job.run()
 
 
 @frozen
-class Setting:
+class ExperimentRequest:
     """Request for an experiment."""
 
     id: str
@@ -152,7 +152,11 @@ class Setting:
 
 
 def write(
-    out: Path, setting: Setting, experiment: Experiment[Any], jobs: Sequence[Job[Any]], findings: Findings
+    out: Path,
+    setting: ExperimentRequest,
+    experiment: Experiment[Any],
+    jobs: Sequence[ExperimentJob[Any]],
+    findings: Findings,
 ) -> Path:
     """Into a folder of `out`, in the place of one of an earlier run. Gives the folder."""
     folder = out / setting.id
@@ -184,7 +188,7 @@ def shown(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def table(rows: Iterable[Row]) -> Iterator[str]:
+def table(rows: Iterable[ResultRow]) -> Iterator[str]:
     yield _line(HEAD)
     yield "|---|---|--:|--:|---|--:|---|"
     for row in rows:
@@ -202,7 +206,7 @@ def _cell(text: object) -> str:
 
 
 def _report(
-    setting: Setting, experiment: Experiment[Any], jobs: Sequence[Job[Any]], findings: Findings
+    setting: ExperimentRequest, experiment: Experiment[Any], jobs: Sequence[ExperimentJob[Any]], findings: Findings
 ) -> Iterator[str]:
     yield f"# {setting.id}: {experiment.figure}"
     yield f"\n{experiment.about} Scale {setting.scale:g} (1 is the paper's size), seed {setting.seed}.\n"
@@ -219,7 +223,7 @@ def _report(
     yield ""
 
 
-def _claims(name: str, rows: Iterable[Row]) -> Iterator[str]:
+def _claims(name: str, rows: Iterable[ResultRow]) -> Iterator[str]:
     """The claims about this figure, judged by the rows of this run."""
     ours = {(row.quantity, row.algorithm): row.ours for row in rows if row.ours is not None}
     claims = [claim for claim in CLAIMS.values() if claim.property == name]
@@ -237,7 +241,7 @@ def _prose(text: str) -> str:
     return text.replace("<", "&lt;")
 
 
-def _parameters(jobs: Sequence[Job[Any]]) -> Iterator[str]:
+def _parameters(jobs: Sequence[ExperimentJob[Any]]) -> Iterator[str]:
     """Table of the first run's parameters, with the differences of the others."""
     first = {each.name: each for each in parameters(jobs[0].recipe)}
     yield _line(("parameter", "value", "source", ""))
@@ -251,7 +255,7 @@ def _parameters(jobs: Sequence[Job[Any]]) -> Iterator[str]:
     yield f'\nWhere the source is "{ASSUMPTION}", the papers are silent; `docs/reference/workloads.md` has the reasons.'
 
 
-def _changed(job: Job[Any], first: Mapping[str, Parameter]) -> Iterator[str]:
+def _changed(job: ExperimentJob[Any], first: Mapping[str, Parameter]) -> Iterator[str]:
     for each in parameters(job.recipe):
         if each.name not in first or first[each.name].value != each.value:
             yield f"`{each.name}` {_value(each)}"
@@ -262,7 +266,7 @@ def _value(parameter: Parameter) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-def _comparison(rows: Iterable[Row]) -> str:
+def _comparison(rows: Iterable[ResultRow]) -> str:
     """Numbers as they are, for programs."""
     lines = [HEAD]
     for row in rows:

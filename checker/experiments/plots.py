@@ -34,7 +34,7 @@ Point = tuple[float, float]
 
 
 @frozen
-class Series:
+class PlotLine:
     """A line. `steps`: the value stays until the next point, as a count does."""
 
     name: str
@@ -47,7 +47,7 @@ class Chart:
     title: str
     x: str
     y: str
-    series: Sequence[Series]
+    series: Sequence[PlotLine]
     log_x: bool = False
     log_y: bool = False
     """Values of 0 and below are drawn at the axis."""
@@ -136,7 +136,7 @@ def _up(axis: _Axis, label: str) -> list[str]:
     return [*parts, turned]
 
 
-def _line(series: Series, across: _Axis, up: _Axis, colour: str, dash: str) -> list[str]:
+def _line(series: PlotLine, across: _Axis, up: _Axis, colour: str, dash: str) -> list[str]:
     points = [(across.at(x), up.at(y)) for x, y in thinned(series.points) if math.isfinite(x) and math.isfinite(y)]
     if not points:
         return []
@@ -210,7 +210,7 @@ def figures(metrics: Metrics, watched: Mapping[Node, str], of: str) -> Iterator[
 
     def over_time(title: str, y: str, column: str, since: float = 0) -> Chart:
         lines = [
-            Series(name, [p for p in _points(metrics, metrics.series(column, b)) if p[0] >= since], steps=True)
+            PlotLine(name, [p for p in _points(metrics, metrics.series(column, b)) if p[0] >= since], steps=True)
             for b, name in watched.items()
         ]
         return Chart(f"{title}: {of}", TIME, y, lines)
@@ -230,7 +230,7 @@ def figures(metrics: Metrics, watched: Mapping[Node, str], of: str) -> Iterator[
 
 def _messages(metrics: Metrics, of: str) -> Chart:
     totals = {kind: metrics.total(kind) for kind in metrics.kinds.values()}
-    lines = [Series(k, _points(metrics, values), steps=True) for k, values in totals.items() if values[-1]]
+    lines = [PlotLine(k, _points(metrics, values), steps=True) for k, values in totals.items() if values[-1]]
     return Chart(f"Messages handled by all brokers: {of}", TIME, "messages, since the start", lines, log_y=True)
 
 
@@ -242,9 +242,9 @@ def _delay(metrics: Metrics, of: str) -> Chart:
     for time, delay in zip(metrics.delivered_at, metrics.delays, strict=True):
         gathered.setdefault((time - begin) * WINDOWS // length, []).append(delay)
 
-    def line(name: str, pick: Callable[[list[int]], float]) -> Series:
+    def line(name: str, pick: Callable[[list[int]], float]) -> PlotLine:
         middle = [(begin + (window + 0.5) * length / WINDOWS, many) for window, many in sorted(gathered.items())]
-        return Series(name, [(time / SECOND, pick(many) / SECOND) for time, many in middle])
+        return PlotLine(name, [(time / SECOND, pick(many) / SECOND) for time, many in middle])
 
     lines = [line("longest", max), line("mean", lambda many: sum(many) / len(many))]
     return Chart(f"Delay of publications: {of}", TIME, "delay (s)", lines, log_y=True)
@@ -254,7 +254,7 @@ def _distribution(metrics: Metrics, of: str) -> Chart:
     buckets = histogram(metrics.delays)
     counts = accumulate(bucket.count for bucket in buckets)
     points = [(b.most / SECOND, n / len(metrics.delays)) for b, n in zip(buckets, counts, strict=True)]
-    series = [Series("all deliveries", [*((bucket.above / SECOND, 0.0) for bucket in buckets[:1]), *points])]
+    series = [PlotLine("all deliveries", [*((bucket.above / SECOND, 0.0) for bucket in buckets[:1]), *points])]
     title = f"Delay of publications, cumulative: {of}"
     return Chart(title, "delay (s)", "share of deliveries", series, log_x=True, most_y=1.0)
 

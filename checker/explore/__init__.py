@@ -48,7 +48,7 @@ from routeproof.checker.explore.checkpoint import load, save
 from routeproof.checker.explore.columns import Ints
 from routeproof.checker.explore.expand import Mask
 from routeproof.checker.explore.interned import IMPOSSIBLE, Column
-from routeproof.checker.explore.search import Cut, Progress, Search
+from routeproof.checker.explore.search import LimitReached, Progress, Search
 from routeproof.checker.explore.symmetry import SymmetricSearch
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
@@ -122,14 +122,14 @@ def _result(search: Search, reduction: tuple[str, ...], limit: str) -> Result:
     if "por" in reduction or any(p.over == "graph" for p in search.properties):
         try:
             cycle = search.graph.find_cycle(search.pause)
-        except Cut as reached:
+        except LimitReached as reached:
             cut = str(reached)
     is_open = bool(cut)  # it is not known whether there is a cycle
     findings = {}
     for p in search.properties:
         try:
             findings[p.id] = _finding(search, p, cycle, is_open=is_open)
-        except Cut as reached:
+        except LimitReached as reached:
             cut = str(reached)
             findings[p.id] = _without_run(search, p, cut)
     if (cycle is not None or is_open) and "por" in reduction:  # a step may have been put off for ever: claim nothing

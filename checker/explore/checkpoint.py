@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns, KeyIndex
+from routeproof.checker.explore.columns import KeyIndex, RowKeys
 from routeproof.checker.explore.interned import Interned
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system import interrupts
@@ -228,7 +228,7 @@ def _restore(search: Search, header: dict[str, Any], arrays: dict[str, NDArray[A
 def _restore_states(search: Search, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     widths, sizes = header["widths"], search.questions.sizes
     _hold(len(widths) == len(sizes) and all(_is_count(w, WIDEST) and w for w in widths), "its widths")
-    search.columns = Columns(widths)
+    search.columns = RowKeys(widths)
     _hold([len(round_) for round_ in search.columns.pairs] == header["pairs"], "its pairs")
     for r, round_ in enumerate(search.columns.pairs):
         for i, index in enumerate(round_):

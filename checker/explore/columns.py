@@ -1,9 +1,9 @@
 """States as columns of 64-bit keys, and the graph of the transitions between them.
 
-`Columns` is exact: nothing is hashed away. A state's components (each node's local state, each queue, the history) are
+`RowKeys` is exact: nothing is hashed away. A state's components (each node's local state, each queue, the history) are
 small integers; `widths` says how many bits each gets. They fill as few 64-bit words as they can. With one word it is
 the key; with more, the words are interned (`KeyIndex`) and two ids make the next word, and so on: tree compression.
-Where a component outgrows its width, the search makes a wider `Columns` and re-encodes what it has.
+Where a component outgrows its width, the search makes a wider `RowKeys` and re-encodes what it has.
 
 `KeyIndex` numbers distinct keys 0, 1, 2 ... in the order of first arrival: an open-addressing table of ids, and the
 keys in id order, 8 bytes a key and 4 bytes a slot at a load of at most one half. A batch is interned in a few rounds of
@@ -138,7 +138,7 @@ class KeyIndex:
                 rows, home = rows[lost], (home[lost] + 1) & mask
 
 
-class Columns:
+class RowKeys:
     """An exact encoding of rows of small integers as single keys."""
 
     def __init__(self, widths: Sequence[int]) -> None:

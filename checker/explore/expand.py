@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns, Ints, Keys
+from routeproof.checker.explore.columns import Ints, Keys, RowKeys
 from routeproof.checker.explore.interned import IMPOSSIBLE
 from routeproof.checker.explore.questions import FAULT_BIT, Questions
 from routeproof.model.world import Action
@@ -43,7 +43,7 @@ class Expander:
         self.fired = [np.zeros(0, np.int64) for _ in range(self.nodes)]  # per node: transitions per outcome
 
     def expand(
-        self, layout: Columns, columns: Sequence[Ints], words: Sequence[Keys], only: Sequence[Mask | None]
+        self, layout: RowKeys, columns: Sequence[Ints], words: Sequence[Keys], only: Sequence[Mask | None]
     ) -> tuple[Successors, list[Ints]]:
         """All successors, and per node the outcomes that led to them. `only[a]`: rows in which action a is explored."""
         q = self.q
@@ -112,7 +112,7 @@ class Expander:
 
     def _apply(
         self,
-        layout: Columns,
+        layout: RowKeys,
         action: Action,
         rows: Ints,
         outcome: Ints | None,
@@ -151,7 +151,7 @@ class Expander:
             self._turn_ghosts(layout, event, page, rows, columns, words)
 
     def _turn_ghosts(
-        self, layout: Columns, event: Ints, history: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
+        self, layout: RowKeys, event: Ints, history: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
     ) -> None:
         """Change the ghosts that see something of these events."""
         q = self.q
@@ -169,7 +169,7 @@ class Expander:
                 words[word][touched.take(sees)] += (new - old).view(np.uint64) << shift
 
     def _append(
-        self, layout: Columns, link: int, appendix: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
+        self, layout: RowKeys, link: int, appendix: Ints, rows: Ints, columns: Sequence[Ints], words: list[Keys]
     ) -> Ints:
         """Append to one queue; by how much the number of queues with control messages grows, per row."""
         grown = np.zeros(len(rows), np.int64)

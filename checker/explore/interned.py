@@ -16,7 +16,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from routeproof.checker.explore.columns import Ints
-from routeproof.model.history import Event, Ghost, History, Ledger, Reading
+from routeproof.model.history import Ghost, History, Ledger, Reading, WorldEvent
 
 T = TypeVar("T", bound=Hashable)
 
@@ -101,7 +101,7 @@ class Sets:
         return found
 
 
-class Answers:
+class AnswerTable:
     """A growing table (row, column) -> answer, filled by asking where it is still unknown."""
 
     def __init__(self, ask: Callable[[int, int], int], room: Callable[[int], None] = lambda _: None) -> None:
@@ -194,8 +194,8 @@ class GhostColumn:
         self.sees = Column()
         """Per event, twice (not quiet, quiet): 1 + the number of what it sees, or 0."""
         self.axes: list[_Axis] = []
-        self.joins: list[Answers] = []
-        self.turns: Answers
+        self.joins: list[AnswerTable] = []
+        self.turns: AnswerTable
         self._joined: list[Interned[tuple[int, int]]] = []
 
     def prepare(
@@ -213,10 +213,10 @@ class GhostColumn:
         self.axes += [_Axis(None, i, columns[i].values.values) for _, _, i in reading.ghosts]
         self._joined = [Interned() for _ in self.axes]
         before = sum(len(column.axes) for column in columns[:which])
-        self.joins = [Answers(logged(JOIN, before + k, self._ask_join(k))) for k in range(len(self.axes))]
-        self.turns = Answers(logged(TURN, which, self._ask))
+        self.joins = [AnswerTable(logged(JOIN, before + k, self._ask_join(k))) for k in range(len(self.axes))]
+        self.turns = AnswerTable(logged(TURN, which, self._ask))
 
-    def note(self, event: Event) -> bool:
+    def note(self, event: WorldEvent) -> bool:
         """Takes up an event that is new; True if the ghost sees something of it."""
         seen = self.ghost.sees(self.ledger, event)
         self.sees.append(0 if seen is None else 1 + self.seen.id(seen))

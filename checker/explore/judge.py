@@ -1,7 +1,7 @@
 """Properties on columns of states: each distinct part of a state is put to a property once.
 
-`Judge.look` takes the component columns of newly found states and answers per property which violate it and how many
-exercised it. What properties read, and where, is `checker/evaluation.py`. Properties that read the same are asked
+`PropertyJudge.look` takes the component columns of newly found states and answers per property which violate it and how
+many exercised it. What properties read, and where, is `checker/evaluation.py`. Properties that read the same are asked
 together: their answers are the bits of one number, kept in a table by the numbers of what they read.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
-from routeproof.checker.evaluation import Group, Place, groups
+from routeproof.checker.evaluation import EvaluationPlace, PropertyGroup, groups
 from routeproof.checker.explore.columns import Ints, KeyIndex
-from routeproof.checker.explore.interned import Answers, Interned, Parts, Sets
+from routeproof.checker.explore.interned import AnswerTable, Interned, Parts, Sets
 from routeproof.checker.explore.questions import Questions
 from routeproof.model.history import CONTROL, Reading
 from routeproof.spec.properties import Property
@@ -35,7 +35,7 @@ _PART = 32
 
 
 @define
-class Tally:
+class PropertyTally:
     """Findings about one property so far."""
 
     property: Property
@@ -127,7 +127,7 @@ class _View:
         self._ghosts = [q.ghosts[i].values for i in self._columns]
         self._parts: Parts | None = q.parts(reading.parts) if reading.parts else None
         self._joined = [Interned[tuple[int, int]]() for _ in self._ghosts]
-        self._joins = [Answers(self._ask(joined)) for joined in self._joined]
+        self._joins = [AnswerTable(self._ask(joined)) for joined in self._joined]
 
     def numbers(self, history: Ints, ghosts: Sequence[Ints]) -> Ints:
         """The number of what is read in each state."""
@@ -152,7 +152,7 @@ class _View:
 class _Spot:
     """One group at one place: which columns it reads, and its answers."""
 
-    def __init__(self, judge: Judge, group: Group, place: Place, view: _View | None) -> None:
+    def __init__(self, judge: PropertyJudge, group: PropertyGroup, place: EvaluationPlace, view: _View | None) -> None:
         self.judge, self.group, self.place, self.view = judge, group, place, view
         self._columns = (*place.locals, *(len(judge.q.locals) + i for i in place.queues))
         axes = len(self._columns) + (view is not None) + place.flight
@@ -189,12 +189,12 @@ class _Spot:
         return found
 
 
-class Judge:
+class PropertyJudge:
     """All properties of one search."""
 
     def __init__(self, questions: Questions, properties: Sequence[Property]) -> None:
         self.q = questions
-        self.tallies = {p.id: Tally(p) for p in properties}
+        self.tallies = {p.id: PropertyTally(p) for p in properties}
         self._tag_sets = Interned[int]()
         self._numbers: Ints = np.full(1, UNKNOWN, np.int64)  # per set of tags that is one small word: its number
         self._views: dict[Reading, _View] = {}
@@ -206,7 +206,7 @@ class Judge:
         self._spots = [(group, [self._spot(group, place) for place in group.places]) for group in few]
         self._reads_flight = any(place.flight for group in few for place in group.places)
 
-    def _spot(self, group: Group, place: Place) -> _Spot:
+    def _spot(self, group: PropertyGroup, place: EvaluationPlace) -> _Spot:
         view = None
         if place.reading:
             view = self._views.setdefault(place.reading, _View(self.q, place.reading))
@@ -240,7 +240,7 @@ class Judge:
             if total is not None:
                 self._weigh(group, total, first_id, quiet if group.quiet else None)
 
-    def _weigh(self, group: Group, answers: NDArray[Any], first_id: int, quiet: Ints | None) -> None:
+    def _weigh(self, group: PropertyGroup, answers: NDArray[Any], first_id: int, quiet: Ints | None) -> None:
         for i, p in enumerate(group.properties):
             tally = self.tallies[p.id]
             exercised = (answers & (EXERCISED << 2 * i)) != 0

@@ -16,8 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.interned import IMPOSSIBLE, UNKNOWN, Answers, Column, GhostColumn, Interned, Parts, Sets
-from routeproof.model.history import CONTROL, Event, History
+from routeproof.checker.explore.interned import (
+    IMPOSSIBLE,
+    UNKNOWN,
+    AnswerTable,
+    Column,
+    GhostColumn,
+    Interned,
+    Parts,
+    Sets,
+)
+from routeproof.model.history import CONTROL, History, WorldEvent
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocol import Outcome
 from routeproof.model.world import Queue, World, deliveries, edit_queue
@@ -79,11 +88,11 @@ class Questions:
         self.outcomes = tuple(NodeOutcomes(out) for out in self.out_links)
 
         actions = world.actions
-        self.handled = tuple(Answers(self.logged(0, a.index, self._ask_handler)) for a in actions)
-        self.appended = tuple(Answers(self.logged(1, link, self._ask_append)) for link in links)
-        self.edited = tuple(Answers(self.logged(2, a.index, self._ask_edit)) for a in actions)
-        self.event = tuple(Answers(self.logged(3, a.index, self._ask_event)) for a in actions)
-        self.page = Answers(self.logged(4, 0, self._ask_page), lambda more: self.room(more))  # noqa: PLW0108 - the search sets `room` later
+        self.handled = tuple(AnswerTable(self.logged(0, a.index, self._ask_handler)) for a in actions)
+        self.appended = tuple(AnswerTable(self.logged(1, link, self._ask_append)) for link in links)
+        self.edited = tuple(AnswerTable(self.logged(2, a.index, self._ask_edit)) for a in actions)
+        self.event = tuple(AnswerTable(self.logged(3, a.index, self._ask_event)) for a in actions)
+        self.page = AnswerTable(self.logged(4, 0, self._ask_page), lambda more: self.room(more))  # noqa: PLW0108 - the search sets `room` later
         self._parts: dict[tuple[str, ...], Parts] = {}
         self.ghosts = tuple(GhostColumn(ghost, self.ledger) for ghost in world.ghosts)
         for ghost, reading in zip(self.ghosts, world.ghosts_read, strict=True):
@@ -91,7 +100,7 @@ class Questions:
         self._joins = tuple((ghost, k) for ghost in self.ghosts for k in range(len(ghost.joins)))
         self.touched = Column()
         """Per event, twice (not quiet, quiet): 1 where a ghost sees something of it."""
-        self.extra: tuple[Answers, ...] = ()
+        self.extra: tuple[AnswerTable, ...] = ()
         """Further questions of a reduction."""
         self.watch: Callable[[int, Hashable, int, Hashable, Outcome], None] | None = None
         """Called with every question put to a handler, and its answer."""
@@ -213,7 +222,7 @@ class Questions:
         known = self.events.id((operation, fault, delivered))
         if 2 * known == self.touched.size:
             for quiet in (False, True):
-                event = Event(action.operation, fault, self.deliveries.values[delivered], quiet)
+                event = WorldEvent(action.operation, fault, self.deliveries.values[delivered], quiet)
                 seen = [ghost.note(event) for ghost in self.ghosts]
                 self.touched.append(int(any(seen)))
         return known

@@ -19,9 +19,9 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from routeproof.checker.explore.columns import Columns, Graph, Ints, KeyIndex, Keys
+from routeproof.checker.explore.columns import Graph, Ints, KeyIndex, Keys, RowKeys
 from routeproof.checker.explore.expand import Expander, Mask, Successors
-from routeproof.checker.explore.judge import Judge
+from routeproof.checker.explore.judge import PropertyJudge
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.memory import resident
@@ -67,7 +67,7 @@ class Progress:
     seconds: float
 
 
-class Cut(Exception):
+class LimitReached(Exception):
     """Raised where a search stops; the text is the limit that it reached."""
 
 
@@ -84,11 +84,11 @@ class Search:
         self.properties = tuple(properties)
         self.questions = Questions(world)
         self.expander = Expander(self.questions)
-        self.judge = Judge(self.questions, self.properties)
+        self.judge = PropertyJudge(self.questions, self.properties)
         self.graph = Graph()
         self.visited = KeyIndex()
         node, queue, history, ghost = FIRST_WIDTHS
-        self.columns = Columns(
+        self.columns = RowKeys(
             [node] * len(world.nodes) + [queue] * len(world.links) + [history] + [ghost] * len(world.ghosts)
         )
         self.levels = [0]  # per depth: the first id there
@@ -135,7 +135,7 @@ class Search:
                 try:
                     progress(Progress(self.states, self.states - self.next, self.depth, spent))
                 except KeyboardInterrupt:  # between two chunks, and nowhere else
-                    raise Cut("interrupted") from None
+                    raise LimitReached("interrupted") from None
 
         with interrupts.noted() as interrupted:
 
@@ -150,7 +150,7 @@ class Search:
             self.limit, self.most = limit, max_memory
             try:
                 self.go_on(max_states, report, until)
-            except Cut as cut:
+            except LimitReached as cut:
                 return str(cut)
             finally:
                 del self.limit, self.most
@@ -160,8 +160,8 @@ class Search:
 
     @contextmanager
     def closing(self, seconds: float | None) -> Iterator[None]:
-        """The work after the search: `pause` raises `Cut` when a signal comes, or when more than a share of `seconds`
-        went by. Where a signal ended the search, the work has the time in which a command may clean up."""
+        """The work after the search: `pause` raises `LimitReached` when a signal comes, or when more than a share of
+        `seconds` went by. Where a signal ended the search, the work has the time in which a command may clean up."""
         began = time.perf_counter()
         with interrupts.noted() as interrupted:
             ended = interrupted()
@@ -181,7 +181,7 @@ class Search:
                 del self.limit
 
     def go_on(self, max_states: int | None, report: Callable[[], None], until: Callable[[Search], bool]) -> None:
-        """Searches until all is found and judged; raises `Cut` where it stops before."""
+        """Searches until all is found and judged; raises `LimitReached` where it stops before."""
         if not self.states:
             self._begin()
         self.questions.pause, self.questions.room = self.pause, self.room
@@ -190,10 +190,10 @@ class Search:
             if self.next == self.states:
                 return
             if max_states is not None and self.states >= max_states:
-                raise Cut(counted(max_states, "state"))
+                raise LimitReached(counted(max_states, "state"))
             self.pause()
             if until(self):
-                raise Cut("first failure")
+                raise LimitReached("first failure")
             self.room(self._growth())
             self._chunk()
             report()
@@ -201,7 +201,7 @@ class Search:
     def room(self, more: int) -> None:
         """Stops the search if so many more bytes are more than it may have."""
         if self.most is not None and resident() + self.graph.closing + more > self.most:
-            raise Cut("memory")
+            raise LimitReached("memory")
 
     def _growth(self) -> int:
         """Bytes that the next chunk allocates at most, besides what the answers to new questions take."""
@@ -214,7 +214,7 @@ class Search:
     def pause(self) -> None:
         """Stops the search if it has reached a limit."""
         if reached := self.limit():
-            raise Cut(reached)
+            raise LimitReached(reached)
 
     def columns_of(self, first: int, last: int) -> tuple[list[Ints], list[Keys]]:
         """The component ids, and the packed words, of a range of states."""
@@ -254,7 +254,7 @@ class Search:
         return self.state(id) == state
 
     def look(self, first: int, columns: Sequence[Ints]) -> None:
-        """Judges the states from id `first` on. Where it raises `Cut` it has counted nothing."""
+        """Judges the states from id `first` on. Where it raises `LimitReached` it has counted nothing."""
         self.judge.look(first, columns)
 
     def extra(self) -> object:
@@ -306,7 +306,7 @@ class Search:
     def _widen(self) -> None:
         """Re-encode every state under wider columns. Ids stay."""
         self.room(2 * (self.visited.nbytes + self.columns.nbytes))
-        wider = Columns(self.columns.widened(self.questions.sizes))
+        wider = RowKeys(self.columns.widened(self.questions.sizes))
         visited = KeyIndex()
         for first in range(0, self.states, CHUNK):
             columns, _ = self.columns_of(first, min(first + CHUNK, self.states))

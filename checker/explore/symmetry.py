@@ -19,7 +19,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from routeproof.checker.explore.columns import Ints, Keys
-from routeproof.checker.explore.interned import Answers
+from routeproof.checker.explore.interned import AnswerTable
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.fields import rename
@@ -224,13 +224,13 @@ class SymmetricSearch(Search):
         self.renamers = [Renamer(world.ledger, r) for r in self.group if not r.is_identity]
         q, nodes, links = self.questions, len(world.nodes), len(world.links)
         self._target: list[list[int]] = []  # per renaming, per column: the column that it becomes
-        self._renamed: list[list[Answers]] = []  # per renaming, per column: id -> id in the target column
+        self._renamed: list[list[AnswerTable]] = []  # per renaming, per column: id -> id in the target column
         for g, renamer in enumerate(self.renamers):
             target = [q.node_index[renamer.nodes[n]] for n in world.nodes]
             target += [nodes + world.link_index[renamer.nodes[u], renamer.nodes[v]] for u, v in world.links]
             self._target.append([*target, nodes + links])
             width = len(target) + 1
-            self._renamed.append([Answers(self._rename(g, c, g * width + c)) for c in range(width)])
+            self._renamed.append([AnswerTable(self._rename(g, c, g * width + c)) for c in range(width)])
         q.extra = tuple(answers for per_column in self._renamed for answers in per_column)
         q.watch = self._check if self.renamers else None
         self.full = 0

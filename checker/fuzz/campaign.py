@@ -31,7 +31,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from routeproof.checker.counterexamples import Replay, is_counterexample, replay_file
 from routeproof.checker.fuzz.strategies import Sizes
-from routeproof.checker.fuzz.walk import Machine, Tally, Violated, Violation, Walk
+from routeproof.checker.fuzz.walk import Machine, Violated, Violation, Walk, WalkTally
 from routeproof.model.instance import Instance
 from routeproof.model.world import World
 from routeproof.spec.properties import Property, properties_for
@@ -73,7 +73,7 @@ def _no_constants_of_this_process() -> Iterator[None]:
 
 
 @frozen
-class Profile:
+class FuzzProfile:
     """`seed` None: a new one for every campaign, which the result names."""
 
     examples: int
@@ -86,8 +86,8 @@ class Profile:
 
 
 PROFILES = {
-    "fast": Profile(examples=300, steps=40, sizes=Sizes(), seed=0, shrinking=8_000),
-    "long": Profile(
+    "fast": FuzzProfile(examples=300, steps=40, sizes=Sizes(), seed=0, shrinking=8_000),
+    "long": FuzzProfile(
         examples=5_000,
         steps=80,
         sizes=Sizes(brokers=12, advertisements=5, subscriptions=10, publications=8),
@@ -100,7 +100,7 @@ PROFILES = {
 INTERRUPTED = "interrupted"
 
 
-class Leave(KeyboardInterrupt):
+class CampaignStopped(KeyboardInterrupt):
     """Enough. An interrupt is the one thing at which Hypothesis drops everything and draws no conclusions."""
 
 
@@ -110,7 +110,7 @@ class Campaign:
 
     worlds: st.SearchStrategy[World]
     machine: type[Machine]
-    profile: Profile
+    profile: FuzzProfile
     seed: int
     properties: Sequence[Property] | None = None
     """Properties to judge; None for those of each world's policy."""
@@ -118,9 +118,9 @@ class Campaign:
     """Properties that are known to fail here: a violation is noted, and the search goes on."""
     deadline: float = inf
 
-    tally: Tally = Factory(Tally)
+    tally: WalkTally = Factory(WalkTally)
     examples: int = 0
-    shrinking: Tally = Factory(Tally)
+    shrinking: WalkTally = Factory(WalkTally)
     """Observations while a violation is made small, which are no evidence of anything else."""
     violation: Violation | None = None
     noted: dict[str, Violation] = Factory(dict)
@@ -136,7 +136,7 @@ class Campaign:
             with hermetic():
                 # Any callable that makes a machine will do; Hypothesis says so, its types do not.
                 run_state_machine_as_test(seed(self.seed)(example), settings=self._settings())  # type: ignore[arg-type]
-        except (Violated, Leave):
+        except (Violated, CampaignStopped):
             pass
         except KeyboardInterrupt:
             self.limit = INTERRUPTED
@@ -145,10 +145,10 @@ class Campaign:
         late = time.monotonic() > self.deadline
         if self.violation is not None:
             if late or self.shrinking.steps > self.profile.shrinking:
-                raise Leave
+                raise CampaignStopped
         elif late:
             self.limit = "out of time"
-            raise Leave
+            raise CampaignStopped
         else:
             self.examples += 1
 

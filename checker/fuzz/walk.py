@@ -57,7 +57,7 @@ class Violated(Exception):
 
 
 @define
-class Tally:
+class WalkTally:
     """Observations so far, over all runs."""
 
     runs: int = 0
@@ -71,7 +71,7 @@ class Walk:
     """A run so far. `report` says whether a violation is the one looked for."""
 
     def __init__(
-        self, world: World, properties: Sequence[Property], tally: Tally, report: Callable[[Violation], bool]
+        self, world: World, properties: Sequence[Property], tally: WalkTally, report: Callable[[Violation], bool]
     ) -> None:
         self.world = world
         self.tally = tally
@@ -194,7 +194,7 @@ def _replayed(violation: Violation, run: Sequence[str]) -> Violation:
         found.append(violation)
         return True
 
-    walk = Walk(violation.world, [violation.property], Tally(), note)
+    walk = Walk(violation.world, [violation.property], WalkTally(), note)
     try:
         for label in run:
             action = walk.world.action_named[label]

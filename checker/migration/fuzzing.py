@@ -8,7 +8,7 @@ from hypothesis.stateful import rule
 from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
 from routeproof.checker.fuzz.walk import NUMBER, Machine
 from routeproof.model.instance import Instance, own_with
-from routeproof.model.migration.vocabulary import MigrationParameters, Move, Relocate
+from routeproof.model.migration.vocabulary import MigrationParameters, PlannedMove, Relocate
 
 MOVES = (1, 1, 2, 2, 3)
 """Numbers of moves to draw from. Any advertisement's publisher may move to any broker, also to where it is."""
@@ -25,7 +25,7 @@ BREAKING: dict[str, tuple[str, str]] = {
 def moving(draw: Draw, instance: Instance, policy: str) -> Instance:
     """Adds moves of publishers, and now and then a broker that refuses them."""
     publishers, brokers = [a.advertisement.id for a in instance.advertisers], instance.overlay.brokers
-    moves = tuple(Move(pick(draw, publishers), pick(draw, brokers)) for _ in range(pick(draw, MOVES)))
+    moves = tuple(PlannedMove(pick(draw, publishers), pick(draw, brokers)) for _ in range(pick(draw, MOVES)))
     refuses = tuple(pick(draw, brokers) for _ in range(pick(draw, (0, 0, 0, 1))))
     parameters = MigrationParameters(waits=pick(draw, ("buffer", "buffer", "pause")), refuses=refuses, moves=moves)
     return evolve(instance, protocol="migration", own=own_with(instance.own, "migration", parameters))

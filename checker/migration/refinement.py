@@ -271,7 +271,7 @@ def views(asked: World) -> list[View]:
 
 
 @frozen
-class Seen:
+class SeenStep:
     """A state or a step of the model, and whether the relation allows it."""
 
     what: str
@@ -283,7 +283,7 @@ class Seen:
         return {"at": self.what, "why": self.why, **self.shown}
 
 
-def judged(view: View, most: int | None = None) -> Iterator[Seen]:
+def judged(view: View, most: int | None = None) -> Iterator[SeenStep]:
     """Every state that the model reaches, and every step, as the view sees it."""
     asked = view.world
     start = asked.initial()
@@ -295,9 +295,9 @@ def judged(view: View, most: int | None = None) -> Iterator[Seen]:
         if setting is not None:
             try:
                 before = view.values(state, setting)
-                yield Seen("state", view.is_sound(setting, before), "an invariant is false", _told(before))
+                yield SeenStep("state", view.is_sound(setting, before), "an invariant is false", _told(before))
             except NoMove as why:
-                yield Seen("state", False, str(why), {})
+                yield SeenStep("state", False, str(why), {})
         for step in asked.steps(state):
             if step.state not in seen:
                 seen.add(step.state)
@@ -308,10 +308,12 @@ def judged(view: View, most: int | None = None) -> Iterator[Seen]:
             try:
                 after = view.values(step.state, setting)
             except NoMove as why:
-                yield Seen(event[0] if event else "other", False, str(why), _told(before))
+                yield SeenStep(event[0] if event else "other", False, str(why), _told(before))
                 continue
             allowed = view.allows(setting, before, event, after)
-            yield Seen(event[0] if event else "other", allowed, step.action.label, _told(before) if not allowed else {})
+            yield SeenStep(
+                event[0] if event else "other", allowed, step.action.label, _told(before) if not allowed else {}
+            )
 
 
 def _told(values: Values) -> dict[str, str]:

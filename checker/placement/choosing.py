@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 from msgspec import Struct
 
-from routeproof.checker.placement.joining import HALF, Delays, PublisherKey, Totals, column_of, latest_of
+from routeproof.checker.placement.joining import HALF, DelaySums, PublisherKey, Totals, column_of, latest_of
 from routeproof.checker.placement.overlay import Column, Frame
 from routeproof.impl.placement.decisions import Profile, choose, target
 from routeproof.model.overlay import LOCAL
@@ -52,7 +52,7 @@ class MeanDelays:
         return cls("hops", 0 * one, one, one.copy())
 
     @classmethod
-    def of(cls, brokers: int, found: Sequence[Delays]) -> MeanDelays:
+    def of(cls, brokers: int, found: Sequence[DelaySums]) -> MeanDelays:
         """The means of one run. An edge that nothing crossed takes the mean of its other direction, or else that of all
         edges; clients at a broker that delivered nothing do not count.
         """
@@ -85,7 +85,7 @@ class Choice(Struct, array_like=True):
     hops: int
 
 
-class Publisher(Struct, array_like=True):
+class PlacedPublisher(Struct, array_like=True):
     """One publisher: what it did, where it is, and its choices, the present place first."""
 
     key: PublisherKey
@@ -111,7 +111,7 @@ class Loads(Struct, array_like=True):
 class Chosen(Struct, array_like=True):
     """The publishers of one bucket, and the loads that they make."""
 
-    publishers: list[Publisher]
+    publishers: list[PlacedPublisher]
     loads: list[Loads]
 
 
@@ -134,7 +134,7 @@ def decide(frame: Frame, delays: Mapping[bytes, MeanDelays], wish: Wish, found: 
     width = 3 * len(frame) + 2
     step = max(1, CELLS // width)
     loads: dict[bytes, Loads] = {}
-    publishers: list[Publisher] = []
+    publishers: list[PlacedPublisher] = []
     by_publisher = np.argsort(publisher, kind="stable")
     publisher, entry, value = (column[by_publisher] for column in (publisher, entry, value))
     for begin in range(0, len(keys), step):
@@ -187,13 +187,13 @@ class _One:
         at_zero = int((self._here * delays.local).sum()) + int(down[1:].sum())
         return self._frame.at_every_root(at_zero, down, up)
 
-    def decided(self, wish: Wish) -> Publisher:
+    def decided(self, wish: Wish) -> PlacedPublisher:
         places = {NOW: self._home, "pop": self._pop(), "grape": self._grape(wish), "brute force": self._best(wish)}
         choices = [
             Choice(algorithm, at, int(self._messages[at]), int(self._delays[at]), int(self._hops[at]))
             for algorithm, at in places.items()
         ]
-        return Publisher(self._key, self._publications, self._matched, self._deliveries, choices)
+        return PlacedPublisher(self._key, self._publications, self._matched, self._deliveries, choices)
 
     def _best(self, wish: Wish) -> int:
         """The least by the metric among all brokers; ties go to the other metric, then to the present place."""
@@ -253,9 +253,9 @@ def decode_chosen(data: bytes) -> Chosen:
     return msgspec.msgpack.decode(data, type=Chosen)
 
 
-def all_chosen(parts: Iterator[Chosen]) -> tuple[list[Publisher], dict[bytes, Loads]]:
+def all_chosen(parts: Iterator[Chosen]) -> tuple[list[PlacedPublisher], dict[bytes, Loads]]:
     """All publishers in the order of their names, and the loads by run."""
-    publishers: list[Publisher] = []
+    publishers: list[PlacedPublisher] = []
     loads: dict[bytes, Loads] = {}
     for each in parts:
         publishers += each.publishers

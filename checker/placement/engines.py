@@ -17,15 +17,15 @@ from routeproof.checker.placement.choosing import (
     Chosen,
     Loads,
     MeanDelays,
-    Publisher,
+    PlacedPublisher,
     Wish,
     all_chosen,
     decide,
     decode_chosen,
     encode_chosen,
 )
-from routeproof.checker.placement.events import UNKNOWN, Read
-from routeproof.checker.placement.joining import Delays, Found, Remarks, Totals, decoded, encoded, join
+from routeproof.checker.placement.events import UNKNOWN, ReadReport
+from routeproof.checker.placement.joining import DelaySums, Found, Remarks, Totals, decoded, encoded, join
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.reading import Source, read_unit
 from routeproof.checker.system.errors import UsageError
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Placement:
+class PlacementAnswer:
     """The answer for one trace."""
 
     trace: str
     frame: Frame
     wish: Wish
-    publishers: list[Publisher]
+    publishers: list[PlacedPublisher]
     loads: Mapping[bytes, Loads]
     """By run."""
     units: Mapping[bytes, str]
@@ -58,7 +58,7 @@ class Placement:
     seconds: float
 
 
-def place(path: Path, wish: Wish, spark: SparkSession | None = None) -> Placement:
+def place(path: Path, wish: Wish, spark: SparkSession | None = None) -> PlacementAnswer:
     """Places the publishers of one trace. `UsageError` where there is nothing to place, or no trace."""
     began = time.perf_counter()
     try:
@@ -74,13 +74,13 @@ def place(path: Path, wish: Wish, spark: SparkSession | None = None) -> Placemen
     return found
 
 
-def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpark, began: float) -> Placement:
+def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpark, began: float) -> PlacementAnswer:
     reads = sorted(running.read(), key=lambda read: read.unit)
-    remarks, delays = Remarks(), dict[bytes, list[Delays]]()
+    remarks, delays = Remarks(), dict[bytes, list[DelaySums]]()
     for found in running.joined():
         if isinstance(found, Remarks):
             remarks.add(found)
-        elif isinstance(found, Delays):
+        elif isinstance(found, DelaySums):
             delays.setdefault(found.run, []).append(found)
     bad = _bad_lines(reads, lines_before=1 if running.is_lines else 0)
     if not remarks.published:
@@ -89,7 +89,7 @@ def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpar
     runs = running.runs()
     means = {run: MeanDelays.of(len(frame), delays.get(run, ())) for run in runs}
     publishers, loads = all_chosen(running.chosen(means, wish))
-    return Placement(
+    return PlacementAnswer(
         called(path),
         frame,
         wish,
@@ -104,7 +104,7 @@ def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpar
     )
 
 
-def _bad_lines(reads: Sequence[Read], lines_before: int) -> BadLines:
+def _bad_lines(reads: Sequence[ReadReport], lines_before: int) -> BadLines:
     bad = BadLines()
     starts = accumulate((read.rows for read in reads), initial=lines_before)
     for read, before in zip(reads, starts, strict=False):
@@ -115,8 +115,8 @@ def _bad_lines(reads: Sequence[Read], lines_before: int) -> BadLines:
     return bad
 
 
-def _reads(data: bytes) -> Read:
-    return msgspec.msgpack.decode(data, type=Read)
+def _reads(data: bytes) -> ReadReport:
+    return msgspec.msgpack.decode(data, type=ReadReport)
 
 
 # -- one core ----------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class _Locally:
     def __exit__(self, *_: object) -> None:
         self._store.__exit__(None, None, None)
 
-    def read(self) -> Iterator[Read]:
+    def read(self) -> Iterator[ReadReport]:
         for unit in self._source.units:
             for bucket, data in read_unit(self._source, self._frame, unit):
                 if bucket == UNKNOWN:
@@ -195,7 +195,7 @@ class _OnSpark:
         for frame in self._kept:
             frame.unpersist()
 
-    def read(self) -> Iterator[Read]:
+    def read(self) -> Iterator[ReadReport]:
         rows = [(at % self._tasks, at) for at in range(len(self._source.units))]
         asked = self._spark.createDataFrame(table_of("task int, bucket long", rows)).repartitionById(
             self._tasks, "task"
@@ -267,10 +267,10 @@ def _decide(frame: Frame, delays: Mapping[bytes, MeanDelays], wish: Wish, found:
 
 def place_each(
     paths: Sequence[Path], wish: Wish, engine: str = "local", master: str | None = None
-) -> Iterator[Placement]:
+) -> Iterator[PlacementAnswer]:
     """Places the publishers of each trace, on Spark in one session."""
     with ExitStack() as stack:
-        how: Callable[..., Placement] = place
+        how: Callable[..., PlacementAnswer] = place
         if engine == "spark":
             from routeproof.checker.spark.session import session
 

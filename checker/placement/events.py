@@ -27,7 +27,7 @@ NO_TIME = -1
 RANGE_BITS = 40
 
 
-class Read(Struct):
+class ReadReport(Struct):
     """The report of one unit: how much was read of it, and what could not be."""
 
     unit: int
@@ -73,7 +73,7 @@ class _Line(Struct, gc=False):
 _line = msgspec.json.Decoder(_Line).decode
 
 
-def of_lines(some: list[bytes], frame: Frame, bad: BadLines, done: int, read: Read) -> Any:
+def of_lines(some: list[bytes], frame: Frame, bad: BadLines, done: int, read: ReadReport) -> Any:
     """The rows of some lines; `done`: the number of lines before them."""
     try:
         found: list[_Line | None] = list(map(_line, some))
@@ -167,7 +167,7 @@ def publisher(of: str, peer: str) -> bytes:
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-def of_batch(batch: Any, frame: Frame, bad: BadLines, done: int, read: Read) -> Any:
+def of_batch(batch: Any, frame: Frame, bad: BadLines, done: int, read: ReadReport) -> Any:
     """The rows of a batch of Parquet; `done`: the number of rows before it."""
     import pyarrow as pa
 

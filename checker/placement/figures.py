@@ -7,18 +7,23 @@ from typing import Any
 
 from attrs import evolve
 
-from routeproof.checker.experiments import Experiment, Findings, Row, Said, said
-from routeproof.checker.experiments.plots import Chart, Series
-from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
+from routeproof.checker.experiments.plots import Chart, PlotLine
+from routeproof.checker.placement.running import GRAPE, POP, STATIC, AlgorithmSetting, PlacementRun, RunCosts
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 
-SETTINGS = (Setting(STATIC), Setting(POP), Setting(GRAPE, "load"), Setting(GRAPE, "delay"))
+SETTINGS = (
+    AlgorithmSetting(STATIC),
+    AlgorithmSetting(POP),
+    AlgorithmSetting(GRAPE, "load"),
+    AlgorithmSetting(GRAPE, "delay"),
+)
 SPREADS = (1, 2, 4, 8, 16, 32, 62)
 WEIGHTS = (1, 25, 50, 75, 100)
 THRESHOLDS = (10, 50, 100, 400, 1_600, 12_800)
 
-Outcomes = Mapping[str, Outcome]
-Measure = Callable[[Outcome], float | None]
+Outcomes = Mapping[str, RunCosts]
+Measure = Callable[[RunCosts], float | None]
 
 MEASURES: Mapping[str, tuple[str, Measure]] = {
     "message rate": ("messages of a broker, by second", lambda o: o.publications + o.control),
@@ -75,22 +80,26 @@ The paper's reductions are the best of all its runs, without the X at which they
 """)
 
 
-def _runs(recipes: Mapping[str, Stock], settings: Sequence[Setting], scale: float, seed: int) -> list[Run]:
+def _runs(
+    recipes: Mapping[str, Stock], settings: Sequence[AlgorithmSetting], scale: float, seed: int
+) -> list[PlacementRun]:
     """Each setting with each recipe, which is named by what is varied."""
     return [
-        Run(f"{setting.name}, {varied}", recipe.scaled(scale), setting, seed)
+        PlacementRun(f"{setting.name}, {varied}", recipe.scaled(scale), setting, seed)
         for varied, recipe in recipes.items()
         for setting in settings
     ]
 
 
-def _left(outcome: Outcome, static: Outcome, measure: Measure) -> float | None:
+def _left(outcome: RunCosts, static: RunCosts, measure: Measure) -> float | None:
     """The measure as a percentage of that of publishers that stay."""
     ours, before = measure(outcome), measure(static)
     return 100 * ours / before if ours is not None and before else None
 
 
-def _compared(outcomes: Outcomes, values: Sequence[str], what: str, best: Mapping[tuple[str, str], Said]) -> list[Row]:
+def _compared(
+    outcomes: Outcomes, values: Sequence[str], what: str, best: Mapping[tuple[str, str], Said]
+) -> list[ResultRow]:
     """Rows of each measure, in percent of static: the best of all values first, as the paper has it."""
     rows = []
     for setting in SETTINGS[1:]:
@@ -103,22 +112,24 @@ def _compared(outcomes: Outcomes, values: Sequence[str], what: str, best: Mappin
             ]
             least = min(left, default=None)
             rows.append(
-                Row(f"{quantity}, best", setting.name, best.get((quantity, setting.name)), least, "% of static")
+                ResultRow(f"{quantity}, best", setting.name, best.get((quantity, setting.name)), least, "% of static")
             )
         for value in values:
             outcome, static = outcomes[f"{setting.name}, {value}"], outcomes[f"static, {value}"]
             rows += [
-                Row(f"{quantity}, {what} {value}", setting.name, None, _left(outcome, static, measure), "% of static")
+                ResultRow(
+                    f"{quantity}, {what} {value}", setting.name, None, _left(outcome, static, measure), "% of static"
+                )
                 for quantity, (_, measure) in MEASURES.items()
             ]
             share = 100 * outcome.control_share
-            rows.append(Row(f"overhead, {what} {value}", setting.name, None, share, "% of messages"))
+            rows.append(ResultRow(f"overhead, {what} {value}", setting.name, None, share, "% of messages"))
     return rows
 
 
-def _overheads(outcomes: Outcomes, values: Sequence[str], paper: Mapping[str, Said]) -> list[Row]:
+def _overheads(outcomes: Outcomes, values: Sequence[str], paper: Mapping[str, Said]) -> list[ResultRow]:
     return [
-        Row(
+        ResultRow(
             "overhead, largest",
             setting.name,
             paper.get(setting.name),
@@ -129,13 +140,15 @@ def _overheads(outcomes: Outcomes, values: Sequence[str], paper: Mapping[str, Sa
     ]
 
 
-def _charts(outcomes: Outcomes, values: Sequence[str], across: str, settings: Sequence[Setting]) -> dict[str, Chart]:
+def _charts(
+    outcomes: Outcomes, values: Sequence[str], across: str, settings: Sequence[AlgorithmSetting]
+) -> dict[str, Chart]:
     charts = {}
     for quantity, (unit, measure) in MEASURES.items():
         series = []
         for setting in settings:
             found = [(float(value), measure(outcomes[f"{setting.name}, {value}"])) for value in values]
-            series.append(Series(setting.name, [(x, y) for x, y in found if y is not None]))
+            series.append(PlotLine(setting.name, [(x, y) for x, y in found if y is not None]))
         charts[quantity.replace(" ", "-")] = Chart(quantity, across, unit, series, log_x=True)
     return charts
 
@@ -150,7 +163,7 @@ def _paths(outcomes: Outcomes, values: Sequence[str]) -> dict[str, Chart]:
             for value in values:
                 for links, took in getattr(outcomes[f"{setting.name}, {value}"], name):
                     found[links] = max(took, found.get(links, 0.0))
-            series.append(Series(setting.name, [(float(links), took) for links, took in sorted(found.items())]))
+            series.append(PlotLine(setting.name, [(float(links), took) for links, took in sorted(found.items())]))
         if any(each.points for each in series):  # no publisher has moved
             charts[name] = Chart(title, "links of the move", "ms", series)
     return charts
@@ -197,7 +210,7 @@ TREES = {"fan-out 2": (63, 2), "fan-out 4": (63, 4), "cluster": (127, 2), "clust
 """By name the number of brokers and the fan-out."""
 
 
-def _plan_trees(scale: float, seed: int) -> list[Run]:
+def _plan_trees(scale: float, seed: int) -> list[PlacementRun]:
     recipes = {
         name: evolve(StockEnterprise(), brokers=brokers, fan_out=fan_out) for name, (brokers, fan_out) in TREES.items()
     }
@@ -228,13 +241,13 @@ FAN_OUT = Experiment(
     conflicts=CONFLICTS,
 )
 
-WEIGHTED = [Setting(GRAPE, metric, weight) for metric in ("load", "delay") for weight in WEIGHTS]
+WEIGHTED = [AlgorithmSetting(GRAPE, metric, weight) for metric in ("load", "delay") for weight in WEIGHTS]
 
 
 def _conclude_weights(outcomes: Outcomes) -> Findings:
     static = outcomes["static, 16"]
     rows = [
-        Row(
+        ResultRow(
             quantity,
             setting.name,
             _end(quantity, setting),
@@ -250,12 +263,12 @@ def _conclude_weights(outcomes: Outcomes) -> Findings:
         for metric in ("load", "delay"):
             mine = [s for s in WEIGHTED if s.metric == metric]
             found = [(s.weight, measure(outcomes[f"{s.name}, 16"])) for s in mine]
-            series.append(Series(f"grape {metric}", [(x, y) for x, y in found if y is not None]))
+            series.append(PlotLine(f"grape {metric}", [(x, y) for x, y in found if y is not None]))
         charts[quantity.replace(" ", "-")] = Chart(quantity, "weight", unit, series)
     return Findings(rows, charts)
 
 
-def _end(quantity: str, setting: Setting) -> Said | None:
+def _end(quantity: str, setting: AlgorithmSetting) -> Said | None:
     """The paper's best figures belong to the ends of the weights."""
     return BEST.get((quantity, setting.name))
 
@@ -264,26 +277,26 @@ WEIGHTS_STUDY = Experiment(
     figure="004, Fig. 7a",
     about="GRAPE's weights between its two ends, with the enterprise workload; X is 16.",
     scale=0.2,
-    plan=lambda scale, seed: _runs({"16": StockEnterprise()}, [Setting(STATIC), *WEIGHTED], scale, seed),
+    plan=lambda scale, seed: _runs({"16": StockEnterprise()}, [AlgorithmSetting(STATIC), *WEIGHTED], scale, seed),
     conclude=_conclude_weights,
     assumptions=ASSUMPTIONS,
     conflicts=CONFLICTS,
 )
 
 
-def _triggered(threshold: int) -> list[Setting]:
+def _triggered(threshold: int) -> list[AlgorithmSetting]:
     """POP traces half of its threshold in a window at most (004 V-B4)."""
     return [
-        Setting(POP, threshold=threshold, traced=max(1, threshold // 2)),
-        Setting(GRAPE, "load", threshold=threshold),
-        Setting(GRAPE, "delay", threshold=threshold),
+        AlgorithmSetting(POP, threshold=threshold, traced=max(1, threshold // 2)),
+        AlgorithmSetting(GRAPE, "load", threshold=threshold),
+        AlgorithmSetting(GRAPE, "delay", threshold=threshold),
     ]
 
 
-def _plan_thresholds(scale: float, seed: int) -> list[Run]:
+def _plan_thresholds(scale: float, seed: int) -> list[PlacementRun]:
     recipe = StockEnterprise().scaled(scale)
-    runs = [Run("static", recipe, Setting(STATIC), seed)]
-    return runs + [Run(f"{s.name}, {n}", recipe, s, seed) for n in THRESHOLDS for s in _triggered(n)]
+    runs = [PlacementRun("static", recipe, AlgorithmSetting(STATIC), seed)]
+    return runs + [PlacementRun(f"{s.name}, {n}", recipe, s, seed) for n in THRESHOLDS for s in _triggered(n)]
 
 
 def _conclude_thresholds(outcomes: Outcomes) -> Findings:
@@ -294,11 +307,15 @@ def _conclude_thresholds(outcomes: Outcomes) -> Findings:
             outcome = outcomes[f"{name}, {threshold}"]
             never = said(0) if threshold == THRESHOLDS[-1] and name != POP else None
             rows += [
-                Row(f"moves, threshold {threshold:,}", name, never, outcome.moves),
-                Row(f"overhead, threshold {threshold:,}", name, None, 100 * outcome.control_share, "% of messages"),
+                ResultRow(f"moves, threshold {threshold:,}", name, never, outcome.moves),
+                ResultRow(
+                    f"overhead, threshold {threshold:,}", name, None, 100 * outcome.control_share, "% of messages"
+                ),
             ]
             rows += [
-                Row(f"{quantity}, threshold {threshold:,}", name, None, _left(outcome, static, measure), "% of static")
+                ResultRow(
+                    f"{quantity}, threshold {threshold:,}", name, None, _left(outcome, static, measure), "% of static"
+                )
                 for quantity, (_, measure) in MEASURES.items()
             ]
     measures: dict[str, tuple[str, Measure]] = {**MEASURES, "overhead": ("%", lambda o: 100 * o.control_share)}
@@ -307,7 +324,7 @@ def _conclude_thresholds(outcomes: Outcomes) -> Findings:
         series = []
         for name in names:
             found = [(float(n), measure(outcomes[f"{name}, {n}"])) for n in THRESHOLDS]
-            series.append(Series(name, [(x, y) for x, y in found if y is not None]))
+            series.append(PlotLine(name, [(x, y) for x, y in found if y is not None]))
         charts[quantity.replace(" ", "-")] = Chart(quantity, "threshold", unit, series, log_x=True)
     return Findings(rows, charts)
 

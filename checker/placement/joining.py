@@ -51,7 +51,7 @@ class Totals(Struct, array_like=True):
     """Deliveries of each publisher's latest publications: publisher, seq, broker (or -1) and how many."""
 
 
-class Delays(Struct, array_like=True):
+class DelaySums(Struct, array_like=True):
     """Sums of delays of a run. `entry`: as for `Totals`, a broker's number for delays to clients there."""
 
     run: bytes
@@ -76,7 +76,7 @@ class Remarks(Struct):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-Found = Totals | Delays | Remarks
+Found = Totals | DelaySums | Remarks
 
 
 def join(frame: Frame, blocks: Sequence[bytes], buckets: int) -> Iterator[tuple[int, Found]]:
@@ -184,7 +184,7 @@ class _Bucket:
 
     # -- delays --------------------------------------------------------------------------------------------------------
 
-    def delays(self) -> Iterator[Delays]:
+    def delays(self) -> Iterator[DelaySums]:
         """Delays of each run: from when a broker had a publication to when its neighbour, or a client, had it."""
         kind, broker, near, time = (self._columns[n] for n in ("kind", "broker", "near", "time"))
         brokers, parents = len(self._frame), self._frame.parent_array()
@@ -213,13 +213,13 @@ class _Bucket:
         well = (places[found] == before) & (delay >= 0) & (delay < LONGEST)
         yield from self._sums(self._run[rows[well]], entry[well], delay[well])
 
-    def _sums(self, run: Column, entry: Column, delay: Column) -> Iterator[Delays]:
+    def _sums(self, run: Column, entry: Column, delay: Column) -> Iterator[DelaySums]:
         for number in np.unique(run).tolist():
             mine = run == number
             entries, which = np.unique(entry[mine], return_inverse=True)
             high, low = delay[mine] >> HALF, delay[mine] & ((1 << HALF) - 1)
             sums = [np.bincount(which, weights).astype(np.int64) for weights in (high, low)]  # exact: below 2 ** 53
-            yield Delays(self._runs[number], *map(bytes_of, (entries, *sums, np.bincount(which))))
+            yield DelaySums(self._runs[number], *map(bytes_of, (entries, *sums, np.bincount(which))))
 
 
 def _coded(column: Any) -> tuple[list[bytes], Column]:
@@ -296,6 +296,6 @@ def encoded(found: Found) -> bytes:
 
 def decoded(data: bytes) -> Found:
     kind, raw = msgspec.msgpack.decode(data, type=tuple[str, msgspec.Raw])
-    kinds: dict[str, Any] = {each.__name__: each for each in (Totals, Delays, Remarks)}
+    kinds: dict[str, Any] = {each.__name__: each for each in (Totals, DelaySums, Remarks)}
     found: Found = msgspec.msgpack.decode(raw, type=kinds[kind])
     return found

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from routeproof.checker.counterexamples.shown import shortened
 from routeproof.checker.placement.choosing import ALGORITHMS, NOW
-from routeproof.checker.placement.engines import Placement
+from routeproof.checker.placement.engines import PlacementAnswer
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.report import Total, gaining, percent, remarks, shown, subject, totals, who
 from routeproof.checker.system.terminal import count, printable
@@ -76,11 +76,11 @@ RAMP = ((0.0, (232, 240, 247)), (0.5, (110, 164, 205)), (1.0, (12, 68, 124)))
 """Colours of brokers from no load to the greatest."""
 
 
-def page(placement: Placement) -> str:
+def page(placement: PlacementAnswer) -> str:
     return "".join(f"{line}\n" for line in _page(placement))
 
 
-def _page(placement: Placement) -> Iterator[str]:
+def _page(placement: PlacementAnswer) -> Iterator[str]:
     yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     yield """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">"""
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -108,7 +108,7 @@ def _safe(text: str) -> str:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def _totals(placement: Placement, run: bytes) -> Iterator[str]:
+def _totals(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     now, *_ = every = totals(placement, run)
     unit = "ms" if placement.units[run] == "ns" else "hops"
     heads: tuple[str, ...] = ("", "moved", "input messages", "change", "busiest broker", "its messages", "change")
@@ -131,7 +131,7 @@ def _totals(placement: Placement, run: bytes) -> Iterator[str]:
     yield "</table></section>"
 
 
-def _publishers(placement: Placement, run: bytes) -> Iterator[str]:
+def _publishers(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     found = gaining(placement, run)
     names = placement.frame.names
     heads = ("publisher", "is at", "publications", "deliveries", *(TITLES[a] for a in ALGORITHMS), "messages", "delay")
@@ -172,7 +172,7 @@ def _change(after: float | None, before: float | None) -> tuple[str, str]:
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
 
-def _pictures(placement: Placement, run: bytes) -> Iterator[str]:
+def _pictures(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     frame = placement.frame
     if len(frame) > DRAWN:
         yield f'<p class="faint">An overlay of {count(len(frame), "broker")} is not drawn.</p>'
@@ -193,7 +193,7 @@ def _pictures(placement: Placement, run: bytes) -> Iterator[str]:
         yield "</figure>"
 
 
-def _same_places(placement: Placement, run: bytes) -> bool:
+def _same_places(placement: PlacementAnswer, run: bytes) -> bool:
     """True if brute force chooses where GRAPE chooses: one picture is enough."""
     mine = (each.choices for each in placement.publishers if each.key[0] == run)
     return all(grape.target == best.target for _, _, grape, best in mine)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.placement.events import COLUMNS, UNKNOWN, Read, of_batch, of_lines, schema
+from routeproof.checker.placement.events import COLUMNS, UNKNOWN, ReadReport, of_batch, of_lines, schema
 from routeproof.checker.placement.overlay import Column, Frame
 from routeproof.checker.validate.findings import BadLines
 from routeproof.checker.validate.spark import lines, opened
@@ -61,7 +61,7 @@ def _buckets(rows: int) -> int:
 
 
 def read_unit(source: Source, frame: Frame, unit: lines.Range) -> Iterator[tuple[int, bytes]]:
-    """Yields blocks with their buckets, and last, under `UNKNOWN`, a `Read`."""
+    """Yields blocks with their buckets, and last, under `UNKNOWN`, a `ReadReport`."""
     reading = _Reading(source, frame, unit)
     yield from reading.groups() if source.is_parquet else reading.lines()
     yield UNKNOWN, msgspec.msgpack.encode(reading.read)
@@ -77,7 +77,7 @@ class _Reading:
         self._bad = BadLines()
         self._waiting: list[Any] = []
         self._rows = 0
-        self.read = Read(unit.number)
+        self.read = ReadReport(unit.number)
 
     def groups(self) -> Iterator[tuple[int, bytes]]:
         """Reads a row group. A fault ends it: one bad line stands for what is left."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
-from routeproof.checker.placement.choosing import ALGORITHMS, NOW, Choice, Publisher
-from routeproof.checker.placement.engines import Placement
+from routeproof.checker.placement.choosing import ALGORITHMS, NOW, Choice, PlacedPublisher
+from routeproof.checker.placement.engines import PlacementAnswer
 from routeproof.checker.system.files import whole
 from routeproof.checker.system.terminal import count, printable, table
 from routeproof.checker.validate.store import name_of, natural
@@ -38,7 +38,7 @@ class Total:
     hops: float | None
 
 
-def totals(placement: Placement, run: bytes) -> list[Total]:
+def totals(placement: PlacementAnswer, run: bytes) -> list[Total]:
     """The present places first, then each algorithm."""
     mine = [p for p in placement.publishers if p.key[0] == run]
     deliveries = sum(p.deliveries for p in mine)
@@ -64,7 +64,7 @@ def percent(after: float | None, before: float | None) -> str:
     return "-" if found is None else f"{100 * found:+.1f} %" if found else "0"
 
 
-def who(publisher: Publisher) -> tuple[str, str]:
+def who(publisher: PlacedPublisher) -> tuple[str, str]:
     """The kind of a publisher's name, and the name: its advertisement, or its client, or nothing."""
     text = name_of(publisher.key[1])
     return KINDS.get(text[:1], "unnamed"), text[1:]
@@ -73,7 +73,7 @@ def who(publisher: Publisher) -> tuple[str, str]:
 # -- text --------------------------------------------------------------------------------------------------------------
 
 
-def text(placement: Placement) -> str:
+def text(placement: PlacementAnswer) -> str:
     """The report for people, printable whatever the trace holds."""
     lines = [f"{printable(placement.trace)}: {subject(placement)}, {placement.seconds:.1f} s"]
     for run in placement.loads:
@@ -82,7 +82,7 @@ def text(placement: Placement) -> str:
     return "\n".join(lines)
 
 
-def subject(placement: Placement) -> str:
+def subject(placement: PlacementAnswer) -> str:
     """One line: how much was looked at, and what was asked."""
     found = placement.remarks
     wish = placement.wish
@@ -93,7 +93,7 @@ def subject(placement: Placement) -> str:
     )
 
 
-def _run(placement: Placement, run: bytes) -> Iterator[str]:
+def _run(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     yield f"  run {printable(name_of(run))}"
     now, *_ = every = totals(placement, run)
     unit = placement.units[run]
@@ -148,11 +148,11 @@ def _delay_head(unit: str) -> str:
     return "delay, ms" if unit == "ns" else "delay, hops"
 
 
-def gaining(placement: Placement, run: bytes) -> list[Publisher]:
+def gaining(placement: PlacementAnswer, run: bytes) -> list[PlacedPublisher]:
     """The publishers of a run, those first whose place under GRAPE saves most by the metric."""
     load = placement.wish.metric == "load"
 
-    def saved(publisher: Publisher) -> int:
+    def saved(publisher: PlacedPublisher) -> int:
         now, grape = publisher.choices[0], publisher.choices[2]
         return now.messages - grape.messages if load else now.delay - grape.delay
 
@@ -164,7 +164,7 @@ def shown(value: float | None, unit: str) -> str:
     return "-" if value is None else f"{value / UNITS[unit]:,.2f}"
 
 
-def remarks(placement: Placement) -> list[str]:
+def remarks(placement: PlacementAnswer) -> list[str]:
     """Remarks on events that were left out, and on how delays were counted."""
     found, left = placement.remarks, []
     unmatched = sum(p.publications - p.matched for p in placement.publishers)
@@ -187,7 +187,7 @@ def remarks(placement: Placement) -> list[str]:
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def as_json(placement: Placement) -> dict[str, Any]:
+def as_json(placement: PlacementAnswer) -> dict[str, Any]:
     return {
         "trace": placement.trace,
         "metric": placement.wish.metric,
@@ -203,7 +203,7 @@ def as_json(placement: Placement) -> dict[str, Any]:
     }
 
 
-def _run_json(placement: Placement, run: bytes) -> dict[str, Any]:
+def _run_json(placement: PlacementAnswer, run: bytes) -> dict[str, Any]:
     now, *_ = every = totals(placement, run)
     return {
         "run": name_of(run),
@@ -229,7 +229,7 @@ def _run_json(placement: Placement, run: bytes) -> dict[str, Any]:
     }
 
 
-def _publisher_json(placement: Placement, publisher: Publisher) -> dict[str, Any]:
+def _publisher_json(placement: PlacementAnswer, publisher: PlacedPublisher) -> dict[str, Any]:
     kind, name = who(publisher)
     now = publisher.choices[0]
     return {
@@ -254,14 +254,14 @@ def _publisher_json(placement: Placement, publisher: Publisher) -> dict[str, Any
     }
 
 
-def _mean(total: int, publisher: Publisher) -> float | None:
+def _mean(total: int, publisher: PlacedPublisher) -> float | None:
     return total / publisher.deliveries if publisher.deliveries else None
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
-def write_tables(placement: Placement, target: Path) -> None:
+def write_tables(placement: PlacementAnswer, target: Path) -> None:
     """Writes `placement.parquet`, a row for each publisher and algorithm, and `load.parquet`, one for each broker."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -288,7 +288,7 @@ def write_tables(placement: Placement, target: Path) -> None:
             pq.write_table(pa.Table.from_pylist(list(content), schema=schema), part, compression="zstd")
 
 
-def _row(placement: Placement, publisher: Publisher, each: Choice) -> dict[str, Any]:
+def _row(placement: PlacementAnswer, publisher: PlacedPublisher, each: Choice) -> dict[str, Any]:
     kind, name = who(publisher)
     run, _, home = publisher.key
     now = publisher.choices[0]

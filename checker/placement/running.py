@@ -35,7 +35,7 @@ Counts = tuple[tuple[Node, int], ...]
 
 
 @frozen
-class Setting:
+class AlgorithmSetting:
     """An algorithm with its parameters; the defaults are the paper's."""
 
     algorithm: Algorithm
@@ -51,7 +51,7 @@ class Setting:
 
 
 @frozen
-class Outcome:
+class RunCosts:
     """The costs of a run. Rates are by broker and second."""
 
     publications: float
@@ -77,15 +77,15 @@ class Outcome:
 
 
 @frozen
-class Run:
+class PlacementRun:
     """A job of an experiment."""
 
     name: str
     recipe: Stock
-    setting: Setting
+    setting: AlgorithmSetting
     seed: int
 
-    def run(self) -> Outcome:
+    def run(self) -> RunCosts:
         return _Running(self.recipe, self.setting, self.seed).run()
 
 
@@ -127,7 +127,7 @@ class _Publisher:
 
 
 class _Running:
-    def __init__(self, recipe: Stock, setting: Setting, seed: int) -> None:
+    def __init__(self, recipe: Stock, setting: AlgorithmSetting, seed: int) -> None:
         self._setting = setting
         workload = recipe.workload(seed)
         self._operations = workload.operations
@@ -140,7 +140,7 @@ class _Running:
         self._waits: dict[int, float] = {}
         self._moves = 0
 
-    def run(self) -> Outcome:
+    def run(self) -> RunCosts:
         publishers = self._publishers()
         loads = dict.fromkeys(self._overlay.brokers, 0)
         total = deliveries = hops = 0
@@ -160,13 +160,13 @@ class _Running:
             self._learn(publisher, time, counts, reached)
         return self._outcome(loads, total, deliveries, hops, since or 0)
 
-    def _outcome(self, loads: Mapping[Node, int], total: int, deliveries: int, hops: int, since: float) -> Outcome:
+    def _outcome(self, loads: Mapping[Node, int], total: int, deliveries: int, hops: int, since: float) -> RunCosts:
         seconds = LAST * self._length / SECOND
         brokers = len(loads)
         control = sum(many for _, many in self._control)
         late = sum(many for time, many in self._control if time >= since)
         mean = hops / deliveries if deliveries else None
-        return Outcome(
+        return RunCosts(
             publications=sum(loads.values()) / brokers / seconds,
             control=late / brokers / seconds,
             busiest=max(loads.values()) / seconds,

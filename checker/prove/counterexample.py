@@ -16,14 +16,14 @@ from routeproof.checker.prove.small import Runs
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Sort, Term, Truth
 from routeproof.spec.theory.invariants.book import Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.facts import StepFact
-from routeproof.spec.theory.invariants.step import EVENTS, Named, Stage, StepEvent
+from routeproof.spec.theory.invariants.step import EVENTS, Named, StepEvent, StepView
 from routeproof.spec.theory.relation import ABOUT, Facts
 
 Row = tuple[Element, ...]
 
 
 @frozen
-class Seen:
+class SeenMoment:
     """One moment of a run, and the step after it if there is one: formulas about a stage are read there."""
 
     runs: Runs
@@ -31,7 +31,7 @@ class Seen:
     number: int
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> StepView:
         return self.runs.small.stage
 
     @property
@@ -133,15 +133,15 @@ class FoundRun:
     """It begins where nothing has happened yet; else at any moment of which `given` is true."""
     given: str = "the invariants"
 
-    def seen(self, moment: int) -> Seen:
-        return Seen(self.runs, self.model, moment)
+    def seen(self, moment: int) -> SeenMoment:
+        return SeenMoment(self.runs, self.model, moment)
 
     @property
-    def moments(self) -> list[Seen]:
+    def moments(self) -> list[SeenMoment]:
         return [self.seen(number) for number in range(self.steps + 1)]
 
     @property
-    def taken(self) -> Sequence[Seen]:
+    def taken(self) -> Sequence[SeenMoment]:
         """The moments after which there is a step."""
         return self.moments[: self.steps]
 
@@ -190,12 +190,12 @@ def said_of(found: FoundRun) -> Iterator[str]:
         yield f"the message {word(found.seen(0), each)}" if sort == ITEM else str(each)
 
 
-def queued(seen: Seen) -> dict[tuple[Element, ...], str]:
+def queued(seen: SeenMoment) -> dict[tuple[Element, ...], str]:
     """Queued messages, for each link that has any."""
     return {link: ", ".join(word(seen, item) for item in items) for link, items in seen.queues().items()}
 
 
-def ghosts(seen: Seen) -> list[str]:
+def ghosts(seen: SeenMoment) -> list[str]:
     """The clients' operations and the ghosts, in words."""
     state, ours = seen.now.state, seen.now.ghosts
     named: tuple[tuple[str, Relation, tuple[Sort, ...]], ...] = (
@@ -218,7 +218,7 @@ def ghosts(seen: Seen) -> list[str]:
     return rows + [f"told({word(seen, i)}, {s})" for i, s in seen.rows(ours.told, ITEM, SUB) if i in on]
 
 
-def word(seen: Seen, item: Element) -> str:
+def word(seen: SeenMoment, item: Element) -> str:
     kind, about = seen.says(item)
     return f"{kind}({about})"
 
@@ -227,7 +227,7 @@ def listed(rows: Iterable[str]) -> str:
     return ", ".join(rows) or "nothing"
 
 
-def _step(seen: Seen) -> str:
+def _step(seen: SeenMoment) -> str:
     event, by = seen.event, seen.by
     if event.operation:
         happens = f"{event.operation}({by.subject}) at {by.here}"
@@ -237,20 +237,20 @@ def _step(seen: Seen) -> str:
     return f"{happens}; says {listed(said)}" + "".join(f"; delivers {p} for {s}" for p, s in seen.delivers())
 
 
-def _homes(seen: Seen) -> Iterator[str]:
+def _homes(seen: SeenMoment) -> Iterator[str]:
     now = seen.now
     yield from (f"{s} at {seen.element(now.home(s))}" for s in seen.elements(SUB))
     yield from (f"{a} at {seen.element(now.origin(a))}" for a in seen.elements(ADV))
     yield from (f"{p} of {seen.element(now.facts.adv_of(p))}" for p in seen.elements(PUB))
 
 
-def _filters(seen: Seen) -> Iterator[str]:
+def _filters(seen: SeenMoment) -> Iterator[str]:
     f = seen.facts
     yield from (f"{t} covers {s}" for t, s in seen.rows(f.covers, SUB, SUB) if t is not s)
     yield from (f"{a} overlaps {s}" for a, s in seen.rows(f.overlaps, ADV, SUB))
     yield from (f"{p} matches {s}" for p, s in seen.rows(f.matches, PUB, SUB))
 
 
-def _tables(seen: Seen, b: Element) -> Iterator[str]:
+def _tables(seen: SeenMoment, b: Element) -> Iterator[str]:
     yield from (f"{m} from {'a client' if x is b else x}" for m, x in (*seen.advs(b), *seen.subs(b)))
     yield from (f"sent {s} to {u}" for u, s in seen.sent(b))

@@ -38,7 +38,7 @@ from routeproof.spec.theory import (
 from routeproof.spec.theory.invariants.book import Conjunct, Lemma
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.obligations import Induction
-from routeproof.spec.theory.invariants.step import AFTER, EVENTS, Stage, StepEvent, declared
+from routeproof.spec.theory.invariants.step import AFTER, EVENTS, StepEvent, StepView, declared
 from routeproof.spec.theory.relation import Facts, Sends, Tree, facts_hold, of_overlay, tree_holds
 
 SIZES = (
@@ -116,7 +116,7 @@ class Small:
     size: Size
     overlay: Overlay
     logic: Noticing = field(init=False)
-    stage: Stage = field(init=False)
+    stage: StepView = field(init=False)
     _steps: dict[StepEvent, z3.BoolRef] = field(init=False, factory=dict)
 
     @logic.default
@@ -124,7 +124,7 @@ class Small:
         return Noticing(self.size)
 
     @stage.default
-    def _any(self) -> Stage:
+    def _any(self) -> StepView:
         logic, known = self.logic, of_overlay(self.overlay)
         brokers = logic.elements[BROKER]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attrs import define
 
-from routeproof.checker.prove.counterexample import FoundRun, Seen, ghosts, listed, queued, said_of
+from routeproof.checker.prove.counterexample import FoundRun, SeenMoment, ghosts, listed, queued, said_of
 from routeproof.checker.prove.ground import Element
 from routeproof.checker.prove.solve import Judged
 from routeproof.checker.system.files import note_unwritten
@@ -68,7 +68,7 @@ class _Events:
             yield from self._step(seen)
         yield self._note(first, f"fails: {self.found.sentence.about} Of: {listed(said_of(self.found))}.")
 
-    def _step(self, seen: Seen) -> Iterator[dict[str, object]]:
+    def _step(self, seen: SeenMoment) -> Iterator[dict[str, object]]:
         event, by = seen.event, seen.by
         message = self._message(event.kind, by.subject)
         if event.operation:
@@ -88,14 +88,14 @@ class _Events:
     def _note(self, broker: Element, text: str) -> dict[str, object]:
         return self._row(broker, "note", text=text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
 
-    def _client(self, seen: Seen, kind: str, subject: Element) -> str:
+    def _client(self, seen: SeenMoment, kind: str, subject: Element) -> str:
         """Each advertisement and each subscription has its own."""
         return f"client-{seen.element(seen.facts.adv_of(subject)) if kind == 'pub' else subject}"
 
     def _message(self, kind: str, subject: Element) -> dict[str, object]:
         return {"kind": KIND[kind], "id": str(subject), **self.filters.told(kind, subject)}
 
-    def _snapshot(self, seen: Seen, b: Element) -> dict[str, object]:
+    def _snapshot(self, seen: SeenMoment, b: Element) -> dict[str, object]:
         def entries(kind: str, rows: list[tuple[Element, ...]]) -> list[dict[str, object]]:
             return [
                 {"id": str(m), **({} if x is b else {"from": str(x)}), **self.filters.told(kind, m)} for m, x in rows
@@ -117,7 +117,7 @@ class ComparableSets:
     adv_of: dict[Element, Element]
 
     @classmethod
-    def of(cls, seen: Seen) -> ComparableSets:
+    def of(cls, seen: SeenMoment) -> ComparableSets:
         """An event of each subscription's own, one of each overlap, one of each advertisement's own, one of each
         publication. A subscription that covers another has all events of the other, since covering is transitive.
         """

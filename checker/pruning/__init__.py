@@ -136,7 +136,7 @@ def _fuzzing() -> Fuzzing:
 def settled(world: World) -> RunJudge:
     """The comparison with active covering along a run."""
 
-    return Comparison(world)
+    return PolicyComparison(world)
 
 
 def _refinement() -> Refinement:
@@ -147,17 +147,17 @@ def _refinement() -> Refinement:
 
 
 @frozen
-class Settled:
+class SettledState:
     """A state at rest, how it was come by, and how many subscriptions withdrawals have triggered so far."""
 
     state: State
     run: tuple[str, ...] = ()
     triggered: int = 0
 
-    def after(self, at: World, operation: Action) -> Settled:
+    def after(self, at: World, operation: Action) -> SettledState:
         steps = _settle(at, self.state, operation)
         run = (*self.run, *(step.action.label for step in steps))
-        return Settled(steps[-1].state, run, self.triggered + _triggered(operation, steps))
+        return SettledState(steps[-1].state, run, self.triggered + _triggered(operation, steps))
 
 
 def side_by_side(instance: Instance, policy: str) -> tuple[World, World]:
@@ -175,7 +175,7 @@ def triggered_more(instance: Instance, policy: str, nested: bool = True) -> tupl
     is then sent again in its place.
     """
     here, there = side_by_side(instance, policy)
-    waiting = deque([(Settled(here.initial()), Settled(there.initial()))])
+    waiting = deque([(SettledState(here.initial()), SettledState(there.initial()))])
     seen = {_key(*waiting[0])}
     while waiting:
         mine, other = waiting.popleft()
@@ -201,7 +201,7 @@ def _covers_withdrawn(at: World, state: State, action: Action) -> bool:
     return any(mine.covers(s.filter) for s in at.ledger.withdrawn(state.history.done))
 
 
-class Comparison:
+class PolicyComparison:
     """Judges one run: `look` at its states one after another, the initial one first.
 
     It speaks where the run is at rest, and not again once a client has acted before it was: such a run compares what
@@ -211,7 +211,7 @@ class Comparison:
     def __init__(self, here: World) -> None:
         self.here, self.there = side_by_side(here.instance, here.policy)
         self.state = self.here.initial()
-        self.other = Settled(self.there.initial())
+        self.other = SettledState(self.there.initial())
         self.counts = False
         self.comparable = True
         self.triggered = 0
@@ -242,7 +242,7 @@ def _appended(old: Queue, new: Queue) -> Queue:
     return new[len(left) :]
 
 
-def _key(mine: Settled, other: Settled) -> tuple[State, State, int]:
+def _key(mine: SettledState, other: SettledState) -> tuple[State, State, int]:
     return mine.state, other.state, mine.triggered - other.triggered
 
 

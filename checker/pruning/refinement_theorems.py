@@ -37,7 +37,7 @@ from routeproof.spec.catalogues import rules_that_fire
 from routeproof.spec.pruning.theory.relation import Holds, PruningRelation, answering
 from routeproof.spec.theory import Clause
 from routeproof.spec.theory.relation import ABOUT
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 
 KINDS = (*ABOUT, "congest", "relieve")
 
@@ -183,12 +183,12 @@ def _some(row: Row) -> Iterator[tuple[Explored, Question]]:
         yield from asked[:: max(1, len(asked) // MOST)]
 
 
-def _other(expected: bool, explored: Explored, part: QuestionPart, handler: type[Handler]) -> Case:
+def _other(expected: bool, explored: Explored, part: QuestionPart, handler: type[HandlerStep]) -> Case:
     found = other_answer(explored.structure, asked_of_base(explored, part.question), handler)
     return Case(expected, found is not None, lambda: {"allowed too": str(found), **part.question.told()})
 
 
-def _looser(handler: type[Handler]) -> type[Handler]:
+def _looser(handler: type[HandlerStep]) -> type[HandlerStep]:
     """It does not say what becomes of the table of subscriptions."""
 
     class Looser(handler):  # type: ignore[misc, valid-type]  # a class that is an argument

@@ -41,7 +41,7 @@ TELLING = re.compile(r"error|exception|cannot|not found|no such|denied|failed", 
 
 
 @frozen
-class Driver:
+class SparkDriver:
     """A running driver. `log` is the file that it writes to; `port` and `secret` are for `pyspark.java_gateway`."""
 
     process: subprocess.Popen[bytes]
@@ -81,7 +81,7 @@ class Driver:
 @contextmanager
 def driver(
     spark_home: Path, java: Java, settings: Mapping[str, str], scratch: Path, log: Path | None = None
-) -> Iterator[Driver]:
+) -> Iterator[SparkDriver]:
     """A driver with these settings; what it prints goes to `log`, or into `scratch`."""
     log, hello = log or scratch / "spark.log", scratch / "hello"
     command = [str(spark_home / "bin" / "spark-submit")]
@@ -111,7 +111,7 @@ def driver(
             raise UsageError(f"Spark cannot be started: {command[0]}: {error.strerror}; is it installed?") from None
     try:
         port, secret = _hello(process, hello, log)
-        yield Driver(process, log, port, secret)
+        yield SparkDriver(process, log, port, secret)
     finally:
         end(process)
         _running.remove(process)
@@ -199,7 +199,7 @@ def _hello(process: subprocess.Popen[bytes], path: Path, log: Path) -> tuple[int
     return int.from_bytes(said[:4]), said[8 : 8 + length].decode()
 
 
-def connect(there: Driver) -> Any:
+def connect(there: SparkDriver) -> Any:
     """PySpark's gateway to a driver that runs already, which it looks for in the environment."""
     from pyspark.java_gateway import launch_gateway
 

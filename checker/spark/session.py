@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from routeproof.checker.check import cores as cores_here
-from routeproof.checker.spark.driver import Driver, connect, driver, find_java, kill_last
+from routeproof.checker.spark.driver import SparkDriver, connect, driver, find_java, kill_last
 from routeproof.checker.spark.failure import silent
 from routeproof.checker.spark.package import arrived, package_zip
 from routeproof.checker.system.errors import Undetermined, UsageError
@@ -273,7 +273,7 @@ def _spark_home() -> Path:
 
 
 @contextmanager
-def _connected(there: Driver, where: Master) -> Iterator[SparkSession]:
+def _connected(there: SparkDriver, where: Master) -> Iterator[SparkSession]:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -303,7 +303,7 @@ def _connected(there: Driver, where: Master) -> Iterator[SparkSession]:
         _disconnect(there, gateway)
 
 
-def _disconnect(there: Driver, gateway: Any) -> None:
+def _disconnect(there: SparkDriver, gateway: Any) -> None:
     """Disconnects like `SparkSession.stop`, which keeps the driver for the next session, and fails where it is gone."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession, SQLContext
@@ -325,7 +325,7 @@ def _disconnect(there: Driver, gateway: Any) -> None:
 
 
 @contextmanager
-def _in_our_words(there: Driver) -> Iterator[None]:
+def _in_our_words(there: SparkDriver) -> Iterator[None]:
     """Explains what PySpark raises, and whatever comes of a driver that is gone."""
     from routeproof.checker.spark.failure import SPARK_ERRORS, explained, gone
 

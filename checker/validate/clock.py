@@ -34,7 +34,7 @@ Column: TypeAlias = Any
 """A numpy array, a row each."""
 
 
-class Run(Struct, array_like=True):
+class RisingRun(Struct, array_like=True):
     """Events whose times do not fall: how many there are, the first few and the last few."""
 
     count: int
@@ -57,7 +57,7 @@ class Gap(Struct, array_like=True):
 class ClockRecord(Struct, array_like=True):
     """The times of one part of a trace. `until`: the place from which on nothing was kept, or -1."""
 
-    runs: list[Run] = []
+    runs: list[RisingRun] = []
     gaps: list[Gap] = []
     until: int = -1
 
@@ -120,7 +120,7 @@ class Clock:
     def _turn(self, at: int) -> None:
         if self._count and self._told.until < 0:
             tail = list(self._tail)
-            self._told.runs.append(Run(self._count, self._head if self._count >= WINDOW else tail, tail))
+            self._told.runs.append(RisingRun(self._count, self._head if self._count >= WINDOW else tail, tail))
             if at >= 0 and len(self._told.runs) >= MOST:
                 self._told.until = at
         self._count, self._head = 0, []
@@ -210,9 +210,9 @@ def doubts_of(parts: Iterable[ClockRecord]) -> Doubts:
     )
 
 
-def _joined(parts: Iterable[ClockRecord]) -> tuple[list[Run], list[Gap], int]:
+def _joined(parts: Iterable[ClockRecord]) -> tuple[list[RisingRun], list[Gap], int]:
     """Makes one of several, as if the broker had been listened to at once."""
-    runs: list[Run] = []
+    runs: list[RisingRun] = []
     gaps: list[Gap] = []
     for part in parts:
         mine = [Gap(g.first, g.last, g.seq, g.count, g.before, g.after) for g in part.gaps]
@@ -244,9 +244,9 @@ def _joined(parts: Iterable[ClockRecord]) -> tuple[list[Run], list[Gap], int]:
     return runs, gaps, -1
 
 
-def _one(run: Run, other: Run) -> Run:
+def _one(run: RisingRun, other: RisingRun) -> RisingRun:
     head = run.head if run.count >= WINDOW else (run.head + other.head)[:WINDOW]
-    return Run(run.count + other.count, head, (run.tail + other.tail)[-WINDOW:])
+    return RisingRun(run.count + other.count, head, (run.tail + other.tail)[-WINDOW:])
 
 
 class _Line:
@@ -271,7 +271,7 @@ class _Line:
         odd = self._odd(entry)
         return -1 if entry is None else entry[TIME] if odd is None else odd.high
 
-    def take(self, run: Run) -> None:
+    def take(self, run: RisingRun) -> None:
         """Adds the next run."""
         rebels: list[Entry] = []
         for number, entry in enumerate(run.head):

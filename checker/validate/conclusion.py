@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import evolve
 
-from routeproof.checker.validate.broker.canonical import Words, distinguished
+from routeproof.checker.validate.broker.canonical import MessageWords, distinguished
 from routeproof.checker.validate.clock import Doubts, doubts_of
 from routeproof.checker.validate.diagnosis import attributed, last_copy, loses
 from routeproof.checker.validate.findings import (
@@ -34,7 +34,7 @@ from routeproof.checker.validate.setting import EVERYTHING, Setting
 from routeproof.checker.validate.store import natural
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_file import FAULTS
-from routeproof.traces.reader import Rows, is_parquet, open_rows
+from routeproof.traces.reader import RowBatch, is_parquet, open_rows
 
 Where = tuple[str, str, int]
 """A run, a broker and a seq."""
@@ -51,7 +51,7 @@ class FoundEvent(NamedTuple):
     where: Where
     line: int
     event: str
-    words: Words
+    words: MessageWords
     peer: str = ""
     about: str = ""
     """The id of its message."""
@@ -66,7 +66,7 @@ def look_up(path: Path, setting: Setting, wanted: Wanted) -> Iterator[FoundEvent
     if is_parquet(path):
         with open_rows(path) as (_, found):
             for rows in found:
-                if isinstance(rows, Rows):
+                if isinstance(rows, RowBatch):
                     yield from found_among(likely(rows, wanted), setting, wanted)
     else:
         with open_trace(path) as (_, lines):
@@ -84,7 +84,7 @@ def found_among(lines: Iterable[Event | BadLine], setting: Setting, wanted: Want
                     yield FoundEvent(where, line.line, line.event, said.words, line.peer, line.message.id)
 
 
-def likely(rows: Rows, wanted: Wanted) -> list[Event | BadLine]:
+def likely(rows: RowBatch, wanted: Wanted) -> list[Event | BadLine]:
     """The rows that have one of the wanted seqs or ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -167,7 +167,7 @@ def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]], s
     return evolve(rejection, wanted=f"{one}, sent by {near} at its seq {seq}", seen=other)
 
 
-def _words(those: list[FoundEvent], events: tuple[str, ...]) -> Words | None:
+def _words(those: list[FoundEvent], events: tuple[str, ...]) -> MessageWords | None:
     return next((each.words for each in sorted(those, key=lambda m: m.line) if each.event in events), None)
 
 

@@ -17,8 +17,8 @@ from routeproof.checker.validate.broker.canonical import CanonicalMessage, canon
 from routeproof.checker.validate.broker.comparison import tables_of
 from routeproof.checker.validate.broker.handler import HandlerModel, OwnMeaning, completed, own_in_trace
 from routeproof.checker.validate.broker.messages import MessageMeaning
-from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, SafeModel, Step
-from routeproof.checker.validate.clients import Operation
+from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel, SafeModel
+from routeproof.checker.validate.clients import ClientOperation
 from routeproof.checker.validate.clients.judge import operations_said
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.fast import Replica
@@ -112,7 +112,7 @@ class Emitter(Protocol):
         """True when it is time to ask for `blocks`."""
         ...
 
-    def emit(self, step: Step, model: BrokerModel) -> None:
+    def emit(self, step: AcceptedStep, model: BrokerModel) -> None:
         """Takes a step that was accepted."""
         ...
 
@@ -127,19 +127,19 @@ class RunContext:
 
     setting: Setting
     run: str
-    operations: Callable[[], Iterable[Iterator[Operation]]]
+    operations: Callable[[], Iterable[Iterator[ClientOperation]]]
     traffic: Traffic | None
     shared: Sequence[bytes]
 
 
-class Passed(NamedTuple):
+class PassedBlock(NamedTuple):
     """A block for a later stage, by its key."""
 
     key: str
     block: bytes
 
 
-class Summary(NamedTuple):
+class ReportBlock(NamedTuple):
     """A block for the report."""
 
     block: bytes
@@ -148,7 +148,7 @@ class Summary(NamedTuple):
 Block: TypeAlias = tuple[bool, bytes]
 """True if a stage passed it on, false if a part emitted it; and the block."""
 
-Found: TypeAlias = Rejection | Passed | Summary
+Found: TypeAlias = Rejection | PassedBlock | ReportBlock
 Reduce: TypeAlias = Callable[[Iterable[Block]], Iterator[Found]]
 
 Summaries: TypeAlias = Iterable[tuple[str, str, bytes]]
@@ -234,7 +234,7 @@ def run_locally(
                 for each in reduced(stage, reduce, (block for some in (passed, emitted) for block in some)):
                     if isinstance(each, Rejection):
                         wrong.append(each)
-                    elif isinstance(each, Passed):
+                    elif isinstance(each, PassedBlock):
                         store.put((run, STAGES, each.key, "passed"), each.block)
                     else:
                         store.put((run, "summaries", key), each.block)

@@ -53,7 +53,7 @@ from routeproof.checker.validate.traffic import (
     width_and_latest,
 )
 from routeproof.traces import BadLine, Event, TraceError, open_trace
-from routeproof.traces.reader import Rows, is_parquet, open_rows
+from routeproof.traces.reader import RowBatch, is_parquet, open_rows
 
 
 def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
@@ -70,7 +70,7 @@ def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
 
 
 @frozen
-class Share:
+class WorkShare:
     """The brokers that one of `of` workers judges: those of some row groups, or one in `of` of all.
 
     `counts_bad`: it counts the lines that cannot be read, of all that it reads.
@@ -87,11 +87,11 @@ class Share:
         return crc32(broker.encode("utf-8", "surrogatepass")) % self.of == self.number
 
 
-def shares_of(path: Path, setting: Setting, workers: int) -> list[Share]:
+def shares_of(path: Path, setting: Setting, workers: int) -> list[WorkShare]:
     """At most one share a worker. A broker's events are judged in order, so each broker belongs to one of them."""
     workers = min(workers, len(setting.names))
     if workers < 2:
-        return [Share()]
+        return [WorkShare()]
     if is_parquet(path):
         units = whole_units(path, setting)
         if len(units) >= workers:
@@ -99,11 +99,11 @@ def shares_of(path: Path, setting: Setting, workers: int) -> list[Share]:
             chosen = [
                 [g for (those, _), t in zip(units, task, strict=True) if t == n for g in those] for n in range(workers)
             ]
-            return [Share(n, workers, tuple(sorted(those))) for n, those in enumerate(chosen)]
-    return [Share(number, workers, counts_bad=number == 0) for number in range(workers)]
+            return [WorkShare(n, workers, tuple(sorted(those))) for n, those in enumerate(chosen)]
+    return [WorkShare(number, workers, counts_bad=number == 0) for number in range(workers)]
 
 
-def _in_workers(path: Path, setting: Setting, shares: list[Share]) -> Report:
+def _in_workers(path: Path, setting: Setting, shares: list[WorkShare]) -> Report:
     """Joins what parts set aside, which stands in a file of each worker."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         names = [Path(folder, str(share.number)) for share in shares]
@@ -119,7 +119,7 @@ def _in_workers(path: Path, setting: Setting, shares: list[Share]) -> Report:
 
 
 def _read_share(
-    path: Path, setting: Setting, asked: tuple[Path, Share]
+    path: Path, setting: Setting, asked: tuple[Path, WorkShare]
 ) -> tuple[list[PartResult], BadLines, Mapping[Key, int]]:
     where, share = asked
     with Store(where) as store, collecting_rarely():
@@ -131,7 +131,7 @@ def _read_share(
 class _Reading:
     """All parts of one trace, or of a share of it."""
 
-    def __init__(self, path: Path, setting: Setting, store: Store, share: Share = Share()) -> None:
+    def __init__(self, path: Path, setting: Setting, store: Store, share: WorkShare = WorkShare()) -> None:
         self._path, self._share = path, share
         self._look = partial(look_up, path, setting)
         self._setting = setting
@@ -189,7 +189,7 @@ class _Reading:
     def _part(self, run: str, broker: str) -> Part | None:
         return self._parts.get((run, broker))
 
-    def read_rows(self, found: Iterator[Rows | BadLine]) -> None:
+    def read_rows(self, found: Iterator[RowBatch | BadLine]) -> None:
         for rows in found:
             if isinstance(rows, BadLine):
                 self._cannot_read(rows)

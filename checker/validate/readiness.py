@@ -144,7 +144,7 @@ class Passages:
         return made
 
 
-class Stay(NamedTuple):
+class Lifetime(NamedTuple):
     """A subscription or an advertisement at the broker where it was made: the places of its announcement and of its
     withdrawal, which may be `ENDLESS`."""
 
@@ -173,7 +173,7 @@ class Ways:
         """True if a copy of a publication was on a link when the trace ended."""
         return digest & ~OF in self._on_the_way
 
-    def is_owed(self, subscription: Stay, advertisement: Stay, place: int) -> bool:
+    def is_owed(self, subscription: Lifetime, advertisement: Lifetime, place: int) -> bool:
         """True if what was published at this place of the advertisement's broker must come to the subscription."""
         near, far = advertisement.broker, subscription.broker
         if not advertisement.since < place < advertisement.until:
@@ -184,7 +184,7 @@ class Ways:
                 return False
         return subscription.until == ENDLESS or self._bounds(known, near, far)[1] < subscription.until
 
-    def ready(self, subscription: Stay, advertisement: Stay) -> tuple[int, ...]:
+    def ready(self, subscription: Lifetime, advertisement: Lifetime) -> tuple[int, ...]:
         """The places from which on the brokers of the way have an entry for the subscription, from its own broker to
         that of the advertisement."""
         key = subscription.broker, subscription.since, advertisement.broker, advertisement.since
@@ -225,7 +225,7 @@ class Ways:
             place = link.control.cleared_by(place)
         return place
 
-    def _ready_along(self, subscription: Stay, advertisement: Stay) -> Iterator[int]:
+    def _ready_along(self, subscription: Lifetime, advertisement: Lifetime) -> Iterator[int]:
         near, far = subscription.broker, advertisement.broker
         place = subscription.since
         yield place
@@ -234,7 +234,7 @@ class Ways:
             place = ENDLESS if place == ENDLESS else link.control.cleared_by(place)
             yield place
 
-    def _known_by(self, advertisement: Stay, broker: str) -> int:
+    def _known_by(self, advertisement: Lifetime, broker: str) -> int:
         """The place at which a broker knew of an advertisement."""
         if len(self._reached) >= REMEMBERED:
             self._reached.clear()

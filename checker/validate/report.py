@@ -58,13 +58,13 @@ First = tuple[int, str, int, str, str]
 """A publication: its time, its broker, its seq there, its id and its run."""
 
 
-class Open(Struct):
+class OpenObligations(Struct):
     """Obligations that were not judged for one reason: how many, and the first of their publications."""
 
     count: int
     first: First
 
-    def add(self, other: Open) -> None:
+    def add(self, other: OpenObligations) -> None:
         self.count += other.count
         self.first = min(self.first, other.first)
 
@@ -112,7 +112,7 @@ class Extent(Struct):
     first_lost: list[Lost] = msgspec.field(default_factory=list)
     """The first lost deliveries."""
     doubled: int = 0
-    open: dict[int, Open] = msgspec.field(default_factory=dict)
+    open: dict[int, OpenObligations] = msgspec.field(default_factory=dict)
     unfinished: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Last steps that lack something, which may have come after the last event: the run, and words."""
     ended: list[str] = msgspec.field(default_factory=list)
@@ -157,9 +157,9 @@ class Extent(Struct):
         """Counts obligations that are not judged."""
         known = self.open.get(int(why))
         if known is None:
-            self.open[int(why)] = Open(count, first)
+            self.open[int(why)] = OpenObligations(count, first)
         else:
-            known.add(Open(count, first))
+            known.add(OpenObligations(count, first))
 
     @property
     def judged(self) -> str:

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 
 from attrs import Factory, define
 
-from routeproof.impl.index.covering import Covering, Everything, Group, Settlement, Wanted
+from routeproof.impl.index.covering import CandidateGroup, Covering, Everything, Settlement, Wanted
 from routeproof.impl.index.filter_index import FilterIndex
-from routeproof.impl.index.profile import IN_ORDER, Entry, Profile, Roster, Spans
+from routeproof.impl.index.profile import IN_ORDER, FilterProfile, ProfiledSubscription, Roster, Spans
 from routeproof.model.filters import Event
 from routeproof.model.overlay import Node
 
@@ -25,7 +25,7 @@ from routeproof.model.overlay import Node
 @define
 class _Hop:
     index: FilterIndex = Factory(FilterIndex)
-    rosters: dict[Profile, Roster] = Factory(dict)
+    rosters: dict[FilterProfile, Roster] = Factory(dict)
 
 
 class Matching:
@@ -34,7 +34,7 @@ class Matching:
     def __init__(self, hops: Iterable[Node]) -> None:
         self._hops = {hop: _Hop() for hop in hops}
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ProfiledSubscription) -> None:
         hop = self._hops[entry.source]
         roster = hop.rosters.get(entry.profile)
         if roster is None:
@@ -43,7 +43,7 @@ class Matching:
         else:
             roster.add(entry)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: ProfiledSubscription) -> None:
         hop = self._hops[entry.source]
         roster = hop.rosters[entry.profile]
         roster.drop(entry)
@@ -64,14 +64,14 @@ class Matching:
                 return most
         return found
 
-    def all_from(self, source: Node, event: Event, spans: Spans) -> list[Entry]:
+    def all_from(self, source: Node, event: Event, spans: Spans) -> list[ProfiledSubscription]:
         """In the order of ids."""
         hop = self._hops[source]
         matching = [entry for profile in hop.index.matching(event, spans) for entry in hop.rosters[profile]]
         matching.sort(key=IN_ORDER)
         return matching
 
-    def overlapping(self, profile: Profile, besides: Node) -> Iterator[Entry]:
+    def overlapping(self, profile: FilterProfile, besides: Node) -> Iterator[ProfiledSubscription]:
         """From every hop but one."""
         for source, hop in self._hops.items():
             if source != besides:
@@ -87,26 +87,26 @@ class Candidates:
 
     def __init__(self, policy: str) -> None:
         self._advertised = FilterIndex()
-        self._advertisements: dict[Profile, int] = {}
-        self._drawn_by: dict[Profile, dict[Group, None]] = {}
-        self._groups: dict[Profile, Group] = {}
+        self._advertisements: dict[FilterProfile, int] = {}
+        self._drawn_by: dict[FilterProfile, dict[CandidateGroup, None]] = {}
+        self._groups: dict[FilterProfile, CandidateGroup] = {}
         self._wanted: Wanted = Everything() if policy == "none" else Covering(lazy=policy == "lazy")
 
-    def subscribe(self, entry: Entry) -> None:
+    def subscribe(self, entry: ProfiledSubscription) -> None:
         """RTE-3: a candidate is what intersects an advertisement that came from U."""
         if entry.profile in self._groups:
             self._join(entry, self._groups[entry.profile].drawn_by)
         elif (advertised := next(self._advertised.overlapping(entry.profile), None)) is not None:
             self._join(entry, advertised)
 
-    def unsubscribe(self, entry: Entry) -> None:
+    def unsubscribe(self, entry: ProfiledSubscription) -> None:
         group = self._groups.get(entry.profile)
         if group is not None:
             self._leave(entry, group)
             if not group.roster:
                 del self._drawn_by[group.drawn_by][group]
 
-    def advertise(self, advertised: Profile, intersecting: Iterable[Entry]) -> None:
+    def advertise(self, advertised: FilterProfile, intersecting: Iterable[ProfiledSubscription]) -> None:
         """RTE-4: what was waiting is drawn. Where a wider advertisement came before, nothing was."""
         waiting = next(self._advertised.covering(advertised), None) is None
         self._learn(advertised)
@@ -116,7 +116,7 @@ class Candidates:
                 if group is None or not group.roster.has(entry):
                     self._join(entry, advertised)
 
-    def unadvertise(self, advertised: Profile) -> None:
+    def unadvertise(self, advertised: FilterProfile) -> None:
         """RTE-7: what only this advertisement drew is no longer drawn."""
         self._advertisements[advertised] -= 1
         if self._advertisements[advertised]:
@@ -135,10 +135,15 @@ class Candidates:
     def settle(self) -> Settlement:
         return self._wanted.settle()
 
-    def sent(self) -> list[Entry]:
+    def sent(self) -> list[ProfiledSubscription]:
         return self._wanted.sent(self._groups.values())
 
-    def restore(self, advertised: Iterable[Profile], sent: Iterable[Entry], others: Iterable[Entry]) -> bool:
+    def restore(
+        self,
+        advertised: Iterable[FilterProfile],
+        sent: Iterable[ProfiledSubscription],
+        others: Iterable[ProfiledSubscription],
+    ) -> bool:
         """Into an empty one. Whether these can be the tables of a broker that has settled."""
         for profile in advertised:
             self._learn(profile)
@@ -153,22 +158,22 @@ class Candidates:
     def _is_settled(self) -> bool:
         return not self.settle()
 
-    def _learn(self, advertised: Profile) -> None:
+    def _learn(self, advertised: FilterProfile) -> None:
         if advertised not in self._advertisements:
             self._advertisements[advertised] = 0
             self._advertised.add(advertised)
             self._drawn_by[advertised] = {}
         self._advertisements[advertised] += 1
 
-    def _join(self, entry: Entry, advertised: Profile) -> None:
+    def _join(self, entry: ProfiledSubscription, advertised: FilterProfile) -> None:
         group = self._groups.get(entry.profile)
         if group is None:
-            group = self._groups[entry.profile] = Group(entry.profile, advertised)
+            group = self._groups[entry.profile] = CandidateGroup(entry.profile, advertised)
             self._drawn_by[advertised][group] = None
         group.roster.add(entry)
         self._wanted.joined(group, entry)
 
-    def _leave(self, entry: Entry, group: Group) -> None:
+    def _leave(self, entry: ProfiledSubscription, group: CandidateGroup) -> None:
         group.roster.drop(entry)
         self._wanted.left(group, entry)
         if not group.roster:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from attrs import Factory, define
 
 from routeproof.impl.index.filter_index import CoveredIndex, FilterIndex
-from routeproof.impl.index.profile import IN_ORDER, Entry, Profile, Roster
+from routeproof.impl.index.profile import IN_ORDER, FilterProfile, ProfiledSubscription, Roster
 
 
 class Settlement(NamedTuple):
@@ -21,8 +21,8 @@ class Settlement(NamedTuple):
     ids.
     """
 
-    additions: Sequence[Entry]
-    removals: Sequence[Entry]
+    additions: Sequence[ProfiledSubscription]
+    removals: Sequence[ProfiledSubscription]
 
     def __bool__(self) -> bool:
         return bool(self.additions or self.removals)
@@ -30,25 +30,25 @@ class Settlement(NamedTuple):
 
 UNCHANGED = Settlement((), ())
 
-Due: TypeAlias = Callable[[Entry], bool]
+Due: TypeAlias = Callable[[ProfiledSubscription], bool]
 
 
 @define(eq=False, weakref_slot=False)
-class Group:
+class CandidateGroup:
     """The candidates with one filter. `drawn_by` is an advertisement's filter, which draws them here.
 
     A group is a root, or quenched by its `parent`, whose filter strictly covers this one's.
     """
 
-    profile: Profile
-    drawn_by: Profile
+    profile: FilterProfile
+    drawn_by: FilterProfile
     roster: Roster = Factory(Roster)
-    sent: Entry | None = None
-    parent: Group | None = None
-    children: dict[Group, None] | None = None
+    sent: ProfiledSubscription | None = None
+    parent: CandidateGroup | None = None
+    children: dict[CandidateGroup, None] | None = None
 
     @property
-    def first(self) -> Entry:
+    def first(self) -> ProfiledSubscription:
         """COV-10: what was sent goes first, then the lowest id."""
         return self.sent if self.sent is not None and self.roster.has(self.sent) else self.roster[0]
 
@@ -56,18 +56,18 @@ class Group:
 class Wanted(Protocol):
     """A step tells what joined and left, in any order, then settles. No step has both."""
 
-    def joined(self, group: Group, entry: Entry) -> None:
+    def joined(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         """The entry is a candidate now, and in the group."""
 
-    def left(self, group: Group, entry: Entry) -> None:
+    def left(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         """It was one; the group, which may be empty now, no longer has it."""
 
     def settle(self) -> Settlement: ...
 
-    def adopt(self) -> Sequence[Entry]:
+    def adopt(self) -> Sequence[ProfiledSubscription]:
         """Instead of `settle`: what joined was sent earlier. Gives what of it is wanted."""
 
-    def sent(self, groups: Iterable[Group]) -> list[Entry]:
+    def sent(self, groups: Iterable[CandidateGroup]) -> list[ProfiledSubscription]:
         """Entries that the neighbour knows, if `groups` are all there are."""
         ...
 
@@ -76,13 +76,13 @@ class Everything:
     """Without covering, every candidate is wanted."""
 
     def __init__(self) -> None:
-        self._additions: list[Entry] = []
-        self._removals: list[Entry] = []
+        self._additions: list[ProfiledSubscription] = []
+        self._removals: list[ProfiledSubscription] = []
 
-    def joined(self, group: Group, entry: Entry) -> None:
+    def joined(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         self._additions.append(entry)
 
-    def left(self, group: Group, entry: Entry) -> None:
+    def left(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         self._removals.append(entry)
 
     def settle(self) -> Settlement:
@@ -92,10 +92,10 @@ class Everything:
         self._additions, self._removals = [], []
         return settlement
 
-    def adopt(self) -> Sequence[Entry]:
+    def adopt(self) -> Sequence[ProfiledSubscription]:
         return self.settle().additions
 
-    def sent(self, groups: Iterable[Group]) -> list[Entry]:
+    def sent(self, groups: Iterable[CandidateGroup]) -> list[ProfiledSubscription]:
         return [entry for group in groups for entry in group.roster]
 
 
@@ -113,18 +113,18 @@ class Covering:
 
     def __init__(self, *, lazy: bool) -> None:
         self._lazy = lazy
-        self._roots: dict[Profile, Group] = {}
+        self._roots: dict[FilterProfile, CandidateGroup] = {}
         self._coverers = FilterIndex()
         self._demotable = CoveredIndex()
-        self._fresh: dict[Group, None] = {}
-        self._loose: dict[Group, None] = {}
-        self._changed: dict[Group, None] = {}
+        self._fresh: dict[CandidateGroup, None] = {}
+        self._loose: dict[CandidateGroup, None] = {}
+        self._changed: dict[CandidateGroup, None] = {}
 
-    def joined(self, group: Group, entry: Entry) -> None:
+    def joined(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         if len(group.roster) == 1:
             self._loose[group] = None
 
-    def left(self, group: Group, entry: Entry) -> None:
+    def left(self, group: CandidateGroup, entry: ProfiledSubscription) -> None:
         self._changed[group] = None
 
     def settle(self, due: Due | None = None) -> Settlement:
@@ -143,16 +143,16 @@ class Covering:
             self._place(group)
         self._loose = {}
 
-    def forget(self, group: Group) -> None:
+    def forget(self, group: CandidateGroup) -> None:
         """Forgets the entry of a group that was sent, without a message to the neighbour, now or later."""
         self.arrange()
         group.sent = None
 
-    def owed(self) -> list[Entry]:
+    def owed(self) -> list[ProfiledSubscription]:
         """Entries that are wanted and were not sent, once the forest is up to date."""
         return [group.first for group in self._changed if self._is_root(group) and group.sent is not group.first]
 
-    def uncovered(self, group: Group, leaving: Entry) -> list[Entry]:
+    def uncovered(self, group: CandidateGroup, leaving: ProfiledSubscription) -> list[ProfiledSubscription]:
         """Entries that would be sent if this entry, which was sent, left its group now."""
         added = self.owed()
         others = [entry for entry in group.roster if entry is not leaving]
@@ -161,7 +161,7 @@ class Covering:
         loose = [child for child in group.children or () if not self._has_coverer(child, besides=group)]
         return added + [each.first for each in _widest(loose)]
 
-    def adopt(self) -> Sequence[Entry]:
+    def adopt(self) -> Sequence[ProfiledSubscription]:
         if not self._lazy:
             return self.settle().additions
         for group in self._loose:  # COV-6: what was sent stays, whatever covers it
@@ -169,20 +169,20 @@ class Covering:
         self._loose = {}
         return self._difference(None).additions
 
-    def sent(self, groups: Iterable[Group]) -> list[Entry]:
+    def sent(self, groups: Iterable[CandidateGroup]) -> list[ProfiledSubscription]:
         return [group.sent for group in groups if group.sent is not None]
 
-    def _is_root(self, group: Group) -> bool:
+    def _is_root(self, group: CandidateGroup) -> bool:
         return self._roots.get(group.profile) is group
 
-    def _stands(self, group: Group) -> bool:
+    def _stands(self, group: CandidateGroup) -> bool:
         """Is it in the forest?"""
         return group.parent is not None or self._is_root(group)
 
-    def _has_coverer(self, group: Group, besides: Group) -> bool:
+    def _has_coverer(self, group: CandidateGroup, besides: CandidateGroup) -> bool:
         return any(coverer is not besides.profile for coverer in self._coverers.covering(group.profile))
 
-    def _take_out(self, emptied: list[Group]) -> None:
+    def _take_out(self, emptied: list[CandidateGroup]) -> None:
         """First what is quenched, so that roots which go as well leave no one loose who goes."""
         roots = [group for group in emptied if group.parent is None]
         for group in emptied:
@@ -208,7 +208,7 @@ class Covering:
                 self._unroot(group)
                 self._loose[group] = None
 
-    def _place(self, group: Group) -> None:
+    def _place(self, group: CandidateGroup) -> None:
         coverer = next(self._coverers.covering(group.profile), None)
         if coverer is not None:
             self._quench(group, self._roots[coverer])
@@ -219,7 +219,7 @@ class Covering:
             self._quench(demoted, group)
         self._make_root(group)
 
-    def _quench(self, group: Group, coverer: Group) -> None:
+    def _quench(self, group: CandidateGroup, coverer: CandidateGroup) -> None:
         """COV-2. Only candidates get here, so that nothing is quenched by what came from this neighbour (COV-3)."""
         group.parent = coverer
         if coverer.children is None:
@@ -227,7 +227,7 @@ class Covering:
         coverer.children[group] = None
         self._changed[group] = None
 
-    def _make_root(self, group: Group) -> None:
+    def _make_root(self, group: CandidateGroup) -> None:
         self._roots[group.profile] = group
         self._coverers.add(group.profile)
         self._demotable.add(group.profile)
@@ -235,7 +235,7 @@ class Covering:
             self._fresh[group] = None
         self._changed[group] = None
 
-    def _unroot(self, group: Group) -> None:
+    def _unroot(self, group: CandidateGroup) -> None:
         del self._roots[group.profile]
         self._coverers.remove(group.profile)
         if not self._lazy or group in self._fresh:
@@ -244,7 +244,7 @@ class Covering:
 
     def _difference(self, due: Due | None) -> Settlement:
         additions, removals = [], []
-        owed: dict[Group, None] = {}
+        owed: dict[CandidateGroup, None] = {}
         for group in self._changed:
             wanted = group.first if self._is_root(group) else None
             if wanted is not group.sent:
@@ -263,12 +263,12 @@ class Covering:
         return _in_order(additions, removals)
 
 
-def _widest(groups: Sequence[Group]) -> Iterable[Group]:
+def _widest(groups: Sequence[CandidateGroup]) -> Iterable[CandidateGroup]:
     """Groups that no other group covers."""
     if len(groups) < 2:
         return groups
     coverers, coverable = FilterIndex(), CoveredIndex()
-    widest: dict[Profile, Group] = {}
+    widest: dict[FilterProfile, CandidateGroup] = {}
     for group in groups:
         if next(coverers.covering(group.profile), None) is not None:
             continue
@@ -282,5 +282,5 @@ def _widest(groups: Sequence[Group]) -> Iterable[Group]:
     return widest.values()
 
 
-def _in_order(additions: list[Entry], removals: list[Entry]) -> Settlement:
+def _in_order(additions: list[ProfiledSubscription], removals: list[ProfiledSubscription]) -> Settlement:
     return Settlement(sorted(additions, key=IN_ORDER), sorted(removals, key=IN_ORDER))

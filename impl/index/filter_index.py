@@ -18,8 +18,8 @@ from itertools import chain
 from attrs import Factory, define
 
 from routeproof.impl.index.predicate_index import PredicateIndex
-from routeproof.impl.index.profile import NO_HI, NO_LO, Key, Profile, Span, Spans
-from routeproof.impl.index.texts import Ladder, Listed, Words
+from routeproof.impl.index.profile import NO_HI, NO_LO, FilterProfile, Key, Span, Spans
+from routeproof.impl.index.texts import Ladder, Listed, WordSet
 from routeproof.model.filters import Attributes, Event, PredicateFilter
 from routeproof.model.filters.sets import ValueSet
 
@@ -28,10 +28,10 @@ class CoveredPredicates:
     """Holds each profile at most once."""
 
     def __init__(self) -> None:
-        self._profiles: dict[Profile, None] = {}
+        self._profiles: dict[FilterProfile, None] = {}
         self._by_name: dict[str, _Column] = {}
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         self._profiles[profile] = None
         for name, span in profile.sketch.spans.items():
             column = self._by_name.get(name)
@@ -39,7 +39,7 @@ class CoveredPredicates:
                 column = self._by_name[name] = _Column()
             column.add(span, profile)
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         del self._profiles[profile]
         for name, span in profile.sketch.spans.items():
             column = self._by_name[name]
@@ -47,12 +47,12 @@ class CoveredPredicates:
             if not len(column):
                 del self._by_name[name]
 
-    def covered(self, wide: Profile) -> Iterator[Profile]:
+    def covered(self, wide: FilterProfile) -> Iterator[FilterProfile]:
         for profile in self._within(wide):
             if wide.covers(profile):
                 yield profile
 
-    def _within(self, wide: Profile) -> Iterator[Profile]:
+    def _within(self, wide: FilterProfile) -> Iterator[FilterProfile]:
         """All whose spans are within those of `wide`, and others for which that is true of one."""
         asked = wide.filter
         assert isinstance(asked, PredicateFilter)
@@ -71,16 +71,16 @@ class CoveredPredicates:
 class _Column:
     """All profiles that have a span on one attribute."""
 
-    by_key: dict[Key, dict[Profile, None]] = Factory(dict)
+    by_key: dict[Key, dict[FilterProfile, None]] = Factory(dict)
     by_lo: Ladder[int] = Factory(Ladder)
     by_hi: Ladder[int] = Factory(Ladder)
-    words: Words = Factory(Words)
+    words: WordSet = Factory(WordSet)
     """Predicates on strings only, which are in no other index."""
 
     def __len__(self) -> int:
         return len(self.by_lo) + len(self.words)
 
-    def add(self, span: Span, profile: Profile) -> None:
+    def add(self, span: Span, profile: FilterProfile) -> None:
         if span.word is not None:
             self.words.add(span.word, profile)
             return
@@ -89,7 +89,7 @@ class _Column:
         self.by_lo.add(span.lo, profile)
         self.by_hi.add(span.hi, profile)
 
-    def remove(self, span: Span, profile: Profile) -> None:
+    def remove(self, span: Span, profile: FilterProfile) -> None:
         if span.word is not None:
             self.words.remove(span.word, profile)
             return
@@ -121,37 +121,37 @@ class EventIndex:
     """Holds each profile at most once."""
 
     def __init__(self) -> None:
-        self._by_event: dict[int, dict[Profile, None]] = {}
-        self._by_first: dict[int, dict[Profile, None]] = {}
+        self._by_event: dict[int, dict[FilterProfile, None]] = {}
+        self._by_first: dict[int, dict[FilterProfile, None]] = {}
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         for event in profile.events:
             self._by_event.setdefault(event, {})[profile] = None
         self._by_first.setdefault(profile.events[0], {})[profile] = None
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         for event in profile.events:
             _remove(self._by_event, event, profile)
         _remove(self._by_first, profile.events[0], profile)
 
-    def matching(self, event: int) -> Iterator[Profile]:
+    def matching(self, event: int) -> Iterator[FilterProfile]:
         return iter(self._by_event.get(event, ()))
 
-    def covering(self, narrow: Profile) -> Iterator[Profile]:
+    def covering(self, narrow: FilterProfile) -> Iterator[FilterProfile]:
         """A set that covers has every event of the narrow one: the rarest of them has all that can."""
         rarest = min((self._by_event.get(event, {}) for event in narrow.events), key=len)
         for profile in rarest:
             if profile.covers(narrow):
                 yield profile
 
-    def covered(self, wide: Profile) -> Iterator[Profile]:
+    def covered(self, wide: FilterProfile) -> Iterator[FilterProfile]:
         for event in wide.events:
             for profile in self._by_first.get(event, ()):
                 if wide.covers(profile):
                     yield profile
 
-    def overlapping(self, other: Profile) -> Iterator[Profile]:
-        seen: set[Profile] = set()
+    def overlapping(self, other: FilterProfile) -> Iterator[FilterProfile]:
+        seen: set[FilterProfile] = set()
         for event in other.events:
             for profile in self._by_event.get(event, ()):
                 if profile not in seen:
@@ -159,7 +159,7 @@ class EventIndex:
                     yield profile
 
 
-def _remove(table: dict[int, dict[Profile, None]], event: int, profile: Profile) -> None:
+def _remove(table: dict[int, dict[FilterProfile, None]], event: int, profile: FilterProfile) -> None:
     del table[event][profile]
     if not table[event]:
         del table[event]
@@ -173,25 +173,25 @@ class FilterIndex:
     def __init__(self) -> None:
         self._events, self._predicates = EventIndex(), PredicateIndex()
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         self._part(profile).add(profile)
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         self._part(profile).remove(profile)
 
-    def matching(self, event: Event, spans: Spans) -> Iterator[Profile]:
+    def matching(self, event: Event, spans: Spans) -> Iterator[FilterProfile]:
         """`spans` are those of the event."""
         if isinstance(event, Attributes):
             return self._predicates.matching(event, spans)
         return self._events.matching(event)
 
-    def covering(self, narrow: Profile) -> Iterator[Profile]:
+    def covering(self, narrow: FilterProfile) -> Iterator[FilterProfile]:
         return self._part(narrow).covering(narrow)
 
-    def overlapping(self, other: Profile) -> Iterator[Profile]:
+    def overlapping(self, other: FilterProfile) -> Iterator[FilterProfile]:
         return self._part(other).overlapping(other)
 
-    def _part(self, profile: Profile) -> EventIndex | PredicateIndex:
+    def _part(self, profile: FilterProfile) -> EventIndex | PredicateIndex:
         return self._events if profile.events else self._predicates
 
 
@@ -203,14 +203,14 @@ class CoveredIndex:
     def __init__(self) -> None:
         self._events, self._predicates = EventIndex(), CoveredPredicates()
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         self._part(profile).add(profile)
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         self._part(profile).remove(profile)
 
-    def covered(self, wide: Profile) -> Iterator[Profile]:
+    def covered(self, wide: FilterProfile) -> Iterator[FilterProfile]:
         return self._part(wide).covered(wide)
 
-    def _part(self, profile: Profile) -> EventIndex | CoveredPredicates:
+    def _part(self, profile: FilterProfile) -> EventIndex | CoveredPredicates:
         return self._events if profile.events else self._predicates

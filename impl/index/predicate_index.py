@@ -20,7 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from routeproof.impl.index.profile import NO_HI, NO_LO, NUMBER_BITS, STRING_BITS, STRING_LO, Key, Profile, Span, Spans
+from routeproof.impl.index.profile import (
+    NO_HI,
+    NO_LO,
+    NUMBER_BITS,
+    STRING_BITS,
+    STRING_LO,
+    FilterProfile,
+    Key,
+    Span,
+    Spans,
+)
 from routeproof.impl.index.texts import Ladder, Texts, Trait, traits_of
 from routeproof.model.filters import Attributes, PredicateFilter
 from routeproof.model.filters.string_set import StringSet
@@ -33,16 +43,16 @@ class Nests:
     __slots__ = ("_cells", "_from", "_sizes", "_upto", "_whole")
 
     def __init__(self) -> None:
-        self._whole: dict[Profile, None] = {}
+        self._whole: dict[FilterProfile, None] = {}
         self._from: Ladder[int] = Ladder()
         self._upto: Ladder[int] = Ladder()
-        self._cells: dict[Cell, dict[Profile, None]] = {}
+        self._cells: dict[Cell, dict[FilterProfile, None]] = {}
         self._sizes: dict[int, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self._whole or self._cells or self._from or self._upto)
 
-    def add(self, span: Span, profile: Profile) -> None:
+    def add(self, span: Span, profile: FilterProfile) -> None:
         match span.lo in NO_LO, span.hi in NO_HI:
             case True, True:
                 self._whole[profile] = None
@@ -57,7 +67,7 @@ class Nests:
                         self._sizes[cell[0]] = self._sizes.get(cell[0], 0) + 1
                     self._cells[cell][profile] = None
 
-    def remove(self, span: Span, profile: Profile) -> None:
+    def remove(self, span: Span, profile: FilterProfile) -> None:
         match span.lo in NO_LO, span.hi in NO_HI:
             case True, True:
                 del self._whole[profile]
@@ -77,7 +87,7 @@ class Nests:
         if not self._sizes[cell[0]]:
             del self._sizes[cell[0]]
 
-    def enclosing(self, span: Span) -> Iterator[Profile]:
+    def enclosing(self, span: Span) -> Iterator[FilterProfile]:
         """All whose span encloses this one, and some others that come near: the widest first."""
         yield from self._whole
         yield from self._from.upto(span.lo)
@@ -103,9 +113,9 @@ class PredicateIndex:
     def __init__(self) -> None:
         self._by_key: dict[str, dict[Key, _Place]] = {}
         self._keyless = _Place()
-        self._place_of: dict[Profile, _Place] = {}
+        self._place_of: dict[FilterProfile, _Place] = {}
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         place, rarest = self._keyless, 0
         for name, span in profile.sketch.spans.items():
             if span.key is None:
@@ -120,7 +130,7 @@ class PredicateIndex:
         place.add(profile)
         self._place_of[profile] = place
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         self._place_of.pop(profile).remove(profile)
         for name, span in profile.sketch.spans.items():
             if span.key is None:
@@ -132,22 +142,22 @@ class PredicateIndex:
                 if not by_key:
                     del self._by_key[name]
 
-    def matching(self, event: Attributes, spans: Spans) -> Iterator[Profile]:
+    def matching(self, event: Attributes, spans: Spans) -> Iterator[FilterProfile]:
         for profile in self._near(spans):
             if profile.matches(event, spans):
                 yield profile
 
-    def covering(self, narrow: Profile) -> Iterator[Profile]:
+    def covering(self, narrow: FilterProfile) -> Iterator[FilterProfile]:
         for profile in self._near(narrow.sketch.spans):
             if profile.covers(narrow):
                 yield profile
 
-    def overlapping(self, other: Profile) -> Iterator[Profile]:
+    def overlapping(self, other: FilterProfile) -> Iterator[FilterProfile]:
         for profile in self._not_apart(other.sketch.spans):
             if profile.overlaps(other):
                 yield profile
 
-    def _near(self, spans: Spans) -> Iterator[Profile]:
+    def _near(self, spans: Spans) -> Iterator[FilterProfile]:
         """All whose every span encloses the one in `spans`, and some for which that is true of one or two of them."""
         yield from self._keyless.enclosing(spans)
         for name, span in spans.items():
@@ -155,7 +165,7 @@ class PredicateIndex:
             if by_key is not None and span.key is not None and (place := by_key.get(span.key)) is not None:
                 yield from place.enclosing(spans)
 
-    def _not_apart(self, spans: Spans) -> Iterator[Profile]:
+    def _not_apart(self, spans: Spans) -> Iterator[FilterProfile]:
         """All filters without an access key outside these spans."""
         yield from self._keyless.profiles
         for name, by_key in self._by_key.items():
@@ -180,13 +190,13 @@ class _Place:
     def __init__(self, span: Span | None = None) -> None:
         self.fixed_by = 0
         self.point = span.lo if span is not None else 0
-        self.profiles: dict[Profile, None] = {}
+        self.profiles: dict[FilterProfile, None] = {}
         self._texts: dict[str, Texts] = {}
-        self._trait_of: dict[Profile, tuple[str, Trait]] = {}
+        self._trait_of: dict[FilterProfile, tuple[str, Trait]] = {}
         self._nests: dict[str, Nests] = {}
-        self._rest: dict[Profile, None] = {}
+        self._rest: dict[FilterProfile, None] = {}
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         self.profiles[profile] = None
         traits = _traits(profile)
         ranged = _narrowest(profile, traits)
@@ -199,7 +209,7 @@ class _Place:
         else:
             self._rest[profile] = None
 
-    def remove(self, profile: Profile) -> None:
+    def remove(self, profile: FilterProfile) -> None:
         del self.profiles[profile]
         if (filed := self._trait_of.pop(profile, None)) is not None:
             name, trait = filed
@@ -215,7 +225,7 @@ class _Place:
         else:
             del self._rest[profile]
 
-    def enclosing(self, spans: Spans) -> Iterator[Profile]:
+    def enclosing(self, spans: Spans) -> Iterator[FilterProfile]:
         yield from self._rest
         for name, texts in self._texts.items():
             if (span := spans.get(name)) is not None and span.word is not None:
@@ -236,7 +246,7 @@ class _Place:
         return texts.filed_under(trait) if texts is not None else 0
 
 
-def _traits(profile: Profile) -> list[tuple[str, Trait]]:
+def _traits(profile: FilterProfile) -> list[tuple[str, Trait]]:
     """Traits of the attributes that have any."""
     return [
         (name, trait)
@@ -246,14 +256,14 @@ def _traits(profile: Profile) -> list[tuple[str, Trait]]:
     ]
 
 
-def _strings(profile: Profile, name: str) -> StringSet:
+def _strings(profile: FilterProfile, name: str) -> StringSet:
     assert isinstance(profile.filter, PredicateFilter)
     strings = profile.filter.by_name[name].strings
     assert strings is not None
     return strings
 
 
-def _narrowest(profile: Profile, traits: Sequence[tuple[str, Trait]]) -> str | None:
+def _narrowest(profile: FilterProfile, traits: Sequence[tuple[str, Trait]]) -> str | None:
     """The attribute with the smallest part of its line, among those that are not fixed to one value and have no trait.
 
     Where there are traits, it must have two ends: one does not say more than they do.

@@ -7,9 +7,9 @@ each kind: where v is less than w, the point of v is not greater than that of w.
 questions about filters: "no" where a span says so, "yes" where it lies so far inside that rounding cannot matter, and
 otherwise `None`: the caller has to compare the filters themselves (COV-1 is exact). Indexes sort and hash by spans.
 
-Equal filters (FLT-6) have one `Profile`, however often they are read: tables are keyed by its identity, and brokers
-that share a process share it. It is freed when its last user releases it. An `Entry` is a row of the subscription
-table; a `Roster` has those of one filter, in the order of ids.
+Equal filters (FLT-6) have one `FilterProfile`, however often they are read: tables are keyed by its identity, and
+brokers that share a process share it. It is freed when its last user releases it. A `ProfiledSubscription` is a row of
+the subscription table; a `Roster` has those of one filter, in the order of ids.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ NOTHING = Sketch(vague=True)
 
 
 @define(eq=False)
-class Profile:
+class FilterProfile:
     """Made by `profile_of`. `sketch` is of predicates, `events` of sets of event numbers; the other one is empty."""
 
     filter: Filter
@@ -272,12 +272,12 @@ class Profile:
         self.sketch = sketch_of(self.filter) if isinstance(self.filter, PredicateFilter) else NOTHING
         self.events = self.filter.events if isinstance(self.filter, EventSet) else ()
 
-    def covers(self, other: Profile) -> bool:
+    def covers(self, other: FilterProfile) -> bool:
         """COV-1, of two filters of one algebra."""
         answer = encloses(self.sketch, other.sketch.spans)
         return self.filter.covers(other.filter) if answer is None else answer
 
-    def overlaps(self, other: Profile) -> bool:
+    def overlaps(self, other: FilterProfile) -> bool:
         answer = meets(self.sketch, other.sketch)
         return self.filter.overlaps(other.filter) if answer is None else answer
 
@@ -287,17 +287,17 @@ class Profile:
         return self.filter.matches(event) if answer is None else answer
 
 
-_PROFILES: WeakValueDictionary[Filter, Profile] = WeakValueDictionary()
+_PROFILES: WeakValueDictionary[Filter, FilterProfile] = WeakValueDictionary()
 _MAKING = Lock()
 
 
-def profile_of(wanted: Filter) -> Profile:
+def profile_of(wanted: Filter) -> FilterProfile:
     profile = _PROFILES.get(wanted)
     if profile is None:
         with _MAKING:  # two threads must not make two
             profile = _PROFILES.get(wanted)
             if profile is None:
-                profile = _PROFILES[wanted] = Profile(wanted)
+                profile = _PROFILES[wanted] = FilterProfile(wanted)
     return profile
 
 
@@ -310,11 +310,11 @@ IN_ORDER = attrgetter("key")
 
 
 @define(eq=False, weakref_slot=False)
-class Entry:
+class ProfiledSubscription:
     """A subscription in the table; `source` is where it came from, `key` its place in the order of ids."""
 
     subscription: Subscription
-    profile: Profile
+    profile: FilterProfile
     source: Node
     key: tuple[int, str] = field(init=False)
 
@@ -322,17 +322,17 @@ class Entry:
         self.key = by_id(self.subscription)
 
 
-class Roster(list[Entry]):
+class Roster(list[ProfiledSubscription]):
     """Entries with one filter. Most have one entry; where many share a filter, none is looked for one by one."""
 
     __slots__ = ()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ProfiledSubscription) -> None:
         insort(self, entry, key=IN_ORDER)
 
-    def drop(self, entry: Entry) -> None:
+    def drop(self, entry: ProfiledSubscription) -> None:
         del self[bisect_left(self, entry.key, key=IN_ORDER)]
 
-    def has(self, entry: Entry) -> bool:
+    def has(self, entry: ProfiledSubscription) -> bool:
         at = bisect_left(self, entry.key, key=IN_ORDER)
         return at < len(self) and self[at] is entry

@@ -1,11 +1,11 @@
-"""Indexes of profiles by text: `Texts` finds those that may let a word through, `Words` those with a word in a set.
+"""Indexes of profiles by text: `Texts` finds those that may let a word through, `WordSet` those with a word in a set.
 
 A set of strings may have a beginning (`prefix`), an ending (`suffix`) and parts (`contains`), and each of these is a
 trait. `Texts` files a profile under one of its traits, the one that fewest others are filed under. A look-up takes, for
 each length of a beginning or an ending that there is, what the word begins or ends with; for each length of a part, all
 that the word has of that length. Of long parts a piece is looked for, so that there are few lengths.
 
-`Words` files a profile under one word of it. What a set covers has its word in the set: within the range, with the
+`WordSet` files a profile under one word of it. What a set covers has its word in the set: within the range, with the
 ending, and with all the parts. For ranges words are kept in order, for endings backwards and in order, for parts by
 three characters in a row. The latter is expensive, so the index builds it when a part is first looked up.
 
@@ -21,7 +21,7 @@ from functools import partial
 from itertools import islice
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-from routeproof.impl.index.profile import CHARACTERS, Profile
+from routeproof.impl.index.profile import CHARACTERS, FilterProfile
 from routeproof.model.filters.string_set import StringRange, StringSet, beginning_with
 
 PIECE = 8
@@ -29,7 +29,7 @@ PIECE = 8
 
 Trait: TypeAlias = tuple[Literal["beginning", "ending", "part"], str]
 
-_Shelf: TypeAlias = dict[int, dict[str, dict[Profile, None]]]
+_Shelf: TypeAlias = dict[int, dict[str, dict[FilterProfile, None]]]
 """Profiles by text, and those by its length."""
 
 
@@ -65,11 +65,11 @@ class Texts:
         kind, text = trait
         return len(self._shelves[kind].get(len(text), {}).get(text, ()))
 
-    def add(self, trait: Trait, profile: Profile) -> None:
+    def add(self, trait: Trait, profile: FilterProfile) -> None:
         kind, text = trait
         self._shelves[kind].setdefault(len(text), {}).setdefault(text, {})[profile] = None
 
-    def remove(self, trait: Trait, profile: Profile) -> None:
+    def remove(self, trait: Trait, profile: FilterProfile) -> None:
         kind, text = trait
         shelf = self._shelves[kind]
         by_text = shelf[len(text)]
@@ -79,7 +79,7 @@ class Texts:
             if not by_text:
                 del shelf[len(text)]
 
-    def allowing(self, word: str) -> Iterator[Profile]:
+    def allowing(self, word: str) -> Iterator[FilterProfile]:
         """All that let the word through, and others that share a trait with it."""
         for length, by_text in self._shelves["beginning"].items():
             if found := by_text.get(word[:length]):
@@ -110,13 +110,13 @@ class Ladder(Generic[K]):
 
     def __init__(self) -> None:
         self._rungs: list[K] = []
-        self._at: dict[K, dict[Profile, None]] = {}
+        self._at: dict[K, dict[FilterProfile, None]] = {}
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
-    def add(self, number: K, profile: Profile) -> bool:
+    def add(self, number: K, profile: FilterProfile) -> bool:
         """Whether that is a new rung."""
         rung = self._at.get(number)
         is_new = rung is None
@@ -127,7 +127,7 @@ class Ladder(Generic[K]):
         self._size += 1
         return is_new
 
-    def remove(self, number: K, profile: Profile) -> bool:
+    def remove(self, number: K, profile: FilterProfile) -> bool:
         """Whether its rung is gone."""
         rung = self._at[number]
         del rung[profile]
@@ -137,17 +137,17 @@ class Ladder(Generic[K]):
             del self._rungs[bisect_left(self._rungs, number)]
         return not rung
 
-    def upto(self, number: K) -> Iterator[Profile]:
+    def upto(self, number: K) -> Iterator[FilterProfile]:
         """From the lowest on."""
         for rung in islice(self._rungs, bisect_right(self._rungs, number)):
             yield from self._at[rung]
 
-    def onward(self, number: K) -> Iterator[Profile]:
+    def onward(self, number: K) -> Iterator[FilterProfile]:
         """From the highest down."""
         for position in range(len(self._rungs) - 1, bisect_left(self._rungs, number) - 1, -1):
             yield from self._at[self._rungs[position]]
 
-    def between(self, low: K, high: K | None) -> Iterator[Profile]:
+    def between(self, low: K, high: K | None) -> Iterator[FilterProfile]:
         for position in self._positions(low, high):
             yield from self._at[self._rungs[position]]
 
@@ -159,7 +159,7 @@ class Ladder(Generic[K]):
         """How many are on so many rungs."""
         return -(-rungs * self._size // len(self._rungs)) if rungs else 0
 
-    def at(self, rungs: Iterable[K]) -> Iterator[Profile]:
+    def at(self, rungs: Iterable[K]) -> Iterator[FilterProfile]:
         """On each of these, which are rungs."""
         for rung in rungs:
             yield from self._at[rung]
@@ -173,18 +173,18 @@ class Ladder(Generic[K]):
             bisect_left(self._rungs, low), len(self._rungs) if high is None else bisect_right(self._rungs, high)
         )
 
-    def __iter__(self) -> Iterator[Profile]:
+    def __iter__(self) -> Iterator[FilterProfile]:
         for rung in self._rungs:
             yield from self._at[rung]
 
 
 GRAM = 3
 
-Listed: TypeAlias = tuple[int, Callable[[], Iterator[Profile]]]
+Listed: TypeAlias = tuple[int, Callable[[], Iterator[FilterProfile]]]
 """Profiles, and about how many."""
 
 
-class Words:
+class WordSet:
     __slots__ = ("_backwards", "_by_gram", "_forwards")
 
     def __init__(self) -> None:
@@ -195,15 +195,15 @@ class Words:
     def __len__(self) -> int:
         return len(self._forwards)
 
-    def __iter__(self) -> Iterator[Profile]:
+    def __iter__(self) -> Iterator[FilterProfile]:
         return iter(self._forwards)
 
-    def add(self, word: str, profile: Profile) -> None:
+    def add(self, word: str, profile: FilterProfile) -> None:
         self._backwards.add(word[::-1], profile)
         if self._forwards.add(word, profile) and self._by_gram is not None:
             self._learn(word, self._by_gram)
 
-    def remove(self, word: str, profile: Profile) -> None:
+    def remove(self, word: str, profile: FilterProfile) -> None:
         self._backwards.remove(word[::-1], profile)
         if self._forwards.remove(word, profile) and self._by_gram is not None:
             for gram in _grams(word):

@@ -22,10 +22,10 @@ from routeproof.model.mesh.messages import (
     Down,
     Drained,
     Load,
+    LoadReport,
     Measure,
     OpenLink,
     Passed,
-    Report,
     Review,
     Up,
 )
@@ -96,8 +96,8 @@ class MeshBroker:
             case Load(high):  # FWD-7
                 self.is_loaded = high
             case Measure(percent):
-                self._report(LOCAL, Report(self.node, percent, self.parameters.radius), out)
-            case Report() as report:
+                self._report(LOCAL, LoadReport(self.node, percent, self.parameters.radius), out)
+            case LoadReport() as report:
                 self._report(sender, report, out)
             case Review():
                 self._review(out)
@@ -185,7 +185,7 @@ class MeshBroker:
         self.candidates.discard(to)
         self._view = None
 
-    def _report(self, sender: Node, report: Report, out: Sends) -> None:
+    def _report(self, sender: Node, report: LoadReport, out: Sends) -> None:
         """LINK-4."""
         self.profile.loads[report.at] = report.percent
         if report.hops:

@@ -15,7 +15,7 @@ from routeproof.model.mesh.parameters import MeshParameters
 from routeproof.model.overlay import Node
 
 
-class Choice(NamedTuple):
+class LinkChoice(NamedTuple):
     """The links that a broker has after a round."""
 
     soft: Sequence[Node]
@@ -51,7 +51,7 @@ class LinkProfile:
     def _bypassed(master: MasterMap, end: Node) -> Sequence[Node]:
         return master.path(end)[1:-1]
 
-    def choose(self, master: MasterMap, soft: Collection[Node], candidates: Collection[Node]) -> Choice:
+    def choose(self, master: MasterMap, soft: Collection[Node], candidates: Collection[Node]) -> LinkChoice:
         """LINK-5 and LINK-6; the counts begin again."""
         low = self.parameters.weak * 100**self.parameters.radius
         gains = {end: self.gain(master, end) for end in (*soft, *candidates) if end in master}
@@ -61,7 +61,7 @@ class LinkProfile:
         kept = [end for end in strong[room:] if end in candidates]
         new = self._new(master, {*master.neighbours, *soft, *candidates, master.centre})
         self.sent.clear()
-        return Choice(strong[:room], [*kept, *new][:stubs])
+        return LinkChoice(strong[:room], [*kept, *new][:stubs])
 
     def _new(self, master: MasterMap, known: set[Node]) -> list[Node]:
         """LINK-6."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from routeproof.impl.index import Matching
-from routeproof.impl.index.profile import Entry, Spans, profile_of
+from routeproof.impl.index.profile import ProfiledSubscription, Spans, profile_of
 from routeproof.impl.mesh.forwarding import Bits, WorkingMap, places
 from routeproof.model.filters import Event
 from routeproof.model.messages import Subscription
@@ -23,7 +23,7 @@ class SubscriptionTables:
 
     def __init__(self, centre: Node) -> None:
         self.centre = centre
-        self._entries: dict[Subscription, Entry] = {}
+        self._entries: dict[Subscription, ProfiledSubscription] = {}
         self._matching: dict[Node, Matching] = {}
         self._sizes: dict[Node, int] = {}
         self._stands: dict[Node, int] = {}
@@ -58,7 +58,9 @@ class SubscriptionTables:
             self._matching[anchor] = Matching((anchor,))
             self._sizes[anchor] = 0
             self._represent(anchor)
-        entry = self._entries[subscription] = Entry(subscription, profile_of(subscription.filter), anchor)
+        entry = self._entries[subscription] = ProfiledSubscription(
+            subscription, profile_of(subscription.filter), anchor
+        )
         self._matching[anchor].add(entry)
         self._sizes[anchor] += 1
 
@@ -83,7 +85,7 @@ class SubscriptionTables:
         if anchor in self._stands:
             self._working[self._stands[anchor]].append(anchor)
 
-    def local(self, event: Event, spans: Spans) -> list[Entry]:
+    def local(self, event: Event, spans: Spans) -> list[ProfiledSubscription]:
         """The local subscriptions that match, in the order of ids."""
         own = self._matching.get(self.centre)
         return own.all_from(self.centre, event, spans) if own is not None else []

@@ -24,6 +24,7 @@ from routeproof.model.placement.vocabulary import (
     BrokerTrace,
     Decision,
     Path,
+    PendingTrace,
     PlacementParameters,
     PlacementTables,
     Profile,
@@ -32,7 +33,6 @@ from routeproof.model.placement.vocabulary import (
     Retrieval,
     Session,
     Tag,
-    Trace,
     TraceAnswer,
     Traced,
     TraceRequest,
@@ -56,7 +56,7 @@ class _Publisher:
     gathered: int = 0
     """Traces that have ended since the last selection (POP-6)."""
     is_asked: bool = False
-    open: list[Trace] = Factory(list)
+    open: list[PendingTrace] = Factory(list)
     sessions: dict[int, Session] = Factory(dict)
     retrievals: dict[int, Retrieval] = Factory(dict)
     decision: Decision | None = None
@@ -138,7 +138,7 @@ class PlacingBroker(Broker):
         self, sender: Node, a: Advertisement, number: int, onward: tuple[Node, ...], here: int, out: Outbox
     ) -> None:
         """POP-4: the result is due at once, or when every neighbour that got the publication has reported."""
-        trace = Trace(a, number, sender, onward, ((LOCAL, here),) if here else ())
+        trace = PendingTrace(a, number, sender, onward, ((LOCAL, here),) if here else ())
         if onward:
             self._of(a).open.append(trace)
         else:
@@ -157,7 +157,7 @@ class PlacingBroker(Broker):
             del traces[place]
             self._end_trace(after, out)
 
-    def _end_trace(self, trace: Trace, out: Outbox) -> None:
+    def _end_trace(self, trace: PendingTrace, out: Outbox) -> None:
         """POP-3, POP-5, POP-6."""
         a, mine = trace.advertisement, self._of(trace.advertisement)
         mine.profile.trace(dict(trace.counts))

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from routeproof.impl import Implementation, Own
-from routeproof.impl.observers import Columns, Metrics
+from routeproof.impl.observers import ExtraColumns, Metrics
 from routeproof.impl.pruning.broker import PruningBroker
 from routeproof.impl.simulator import Handler, Sends
 from routeproof.impl.tcp.codec import ID_LENGTH, MOST, Field, Wire
@@ -165,7 +165,7 @@ class InVain:
         return [broker for broker, x in way.came_from.items() if x != LOCAL and broker not in way.useful]
 
 
-class PruningColumns(Columns):
+class PruningColumns(ExtraColumns):
     """`rows` in the database of a subscribers' broker; `in_vain`, publications that came from a neighbour and led to no
     delivery, there or beyond; and how often congestion began at the broker, and how often it ended.
     """

@@ -15,8 +15,8 @@ from typing import ClassVar
 from attrs import define, field
 
 from routeproof.impl.index.covering import Due, Settlement
-from routeproof.impl.index.profile import Entry, profile_of, spans_of
-from routeproof.impl.pruning.retention import Pool, Statistics
+from routeproof.impl.index.profile import ProfiledSubscription, profile_of, spans_of
+from routeproof.impl.pruning.retention import Pool, StatisticsDatabase
 from routeproof.impl.routing import Broker, Outbox, named
 from routeproof.model.filters import Event
 from routeproof.model.messages import (
@@ -59,7 +59,7 @@ class Triggered:
 
     pools: Mapping[Node, Pool]
     told: Sequence[Node]
-    entry: Entry
+    entry: ProfiledSubscription
     parameters: PruningParameters
     _counted: dict[Node | None, int] = field(factory=dict)
 
@@ -111,7 +111,7 @@ class PruningBroker(Broker):
         self._candidates: Mapping[Node, Pool] = {n: Pool(self.parameters) for n in self.neighbours}
         self._sources: dict[str, dict[Advertisement, Node]] = {}
         """Last hops of advertisements, by id: a list of cuts names no more than the id."""
-        self._statistics = Statistics(self.parameters, self._several)
+        self._statistics = StatisticsDatabase(self.parameters, self._several)
         self._held: list[tuple[Node, Unsubscribe]] = []
         self._gone: set[Subscription] = set()
         """PRN-6: local subscriptions whose withdrawal is held."""
@@ -218,7 +218,7 @@ class PruningBroker(Broker):
                     cuts.append(Cut(advertisement.id, distances))
         return tuple(cuts)
 
-    def _prune(self, sender: Node, entry: Entry, message: Unsubscribe, out: Outbox) -> None:
+    def _prune(self, sender: Node, entry: ProfiledSubscription, message: Unsubscribe, out: Outbox) -> None:
         cuts = cuts_of(message)
         if cuts is None:  # as the core does
             self._unsubscribe(sender, entry.subscription, out)
@@ -246,7 +246,7 @@ class PruningBroker(Broker):
             and goes_on(cut, self.policy, self.parameters, lambda: triggered.seen_from(neighbour))
         )
 
-    def _pass_on(self, neighbour: Node, entry: Entry, onward: Cuts, out: Outbox) -> None:
+    def _pass_on(self, neighbour: Node, entry: ProfiledSubscription, onward: Cuts, out: Outbox) -> None:
         """PRN-4: what it held back, then its withdrawal with what is left of the list (COV-8)."""
         settlement = self._candidates[neighbour].settle(self._due(onward))
         out.settle(neighbour, Settlement(settlement.additions, ()))
@@ -260,7 +260,7 @@ class PruningBroker(Broker):
         listed = [profile_of(a.filter) for cut in onward for a in self._sources[cut.advertisement]]
         return lambda addition: any(advertised.overlaps(addition.profile) for advertised in listed)
 
-    def _retain(self, neighbour: Node, entry: Entry, out: Outbox) -> None:
+    def _retain(self, neighbour: Node, entry: ProfiledSubscription, out: Outbox) -> None:
         """PRN-4: this is as far as it goes."""
         pool = self._candidates[neighbour]
         if not self.parameters.remembers:  # PRN-7
@@ -330,9 +330,9 @@ class PruningBroker(Broker):
         self._gone = {message.subscription for sender, message in tables.held if sender == LOCAL}
         self._congested = tables.congested
 
-    def _pool(self, neighbour: Node, tables: Tables) -> dict[Subscription, Entry]:
+    def _pool(self, neighbour: Node, tables: Tables) -> dict[Subscription, ProfiledSubscription]:
         assert isinstance(tables, PruningTables)
-        retained = {s: Entry(s, profile_of(s.filter), LOCAL) for s in tables.retained_for(neighbour)}
+        retained = {s: ProfiledSubscription(s, profile_of(s.filter), LOCAL) for s in tables.retained_for(neighbour)}
         return super()._pool(neighbour, tables) | retained
 
 

@@ -4,9 +4,9 @@
 withdrawn here. An entry that is retained for U did not leave its group when it left the table. So it quenches, and is
 quenched, as it did before (PRN-9), at no cost.
 
-`Statistics` is the database of a subscriber's broker (STA-6): for each local subscription and advertisement the latest
-publications that were delivered, with the numbers of their headers. Critical distances are read off it (CRD-2), which
-say how far a withdrawal is to go.
+`StatisticsDatabase` belongs to a subscriber's broker (STA-6): for each local subscription and advertisement it has the
+latest publications that were delivered, with the numbers of their headers. Critical distances are read off it (CRD-2);
+they say how far a withdrawal is to go.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from routeproof.impl.index import Candidates
-from routeproof.impl.index.covering import Covering, Due, Group, Settlement
+from routeproof.impl.index.covering import CandidateGroup, Covering, Due, Settlement
 from routeproof.impl.index.filter_index import CoveredIndex
-from routeproof.impl.index.profile import IN_ORDER, Entry, Profile
+from routeproof.impl.index.profile import IN_ORDER, FilterProfile, ProfiledSubscription
 from routeproof.model.filters import Event
 from routeproof.model.messages import Publish, Subscription
 from routeproof.model.overlay import LOCAL, Node
@@ -34,12 +34,12 @@ class Pool(Candidates):
         assert isinstance(self._wanted, Covering)
         self._covering = self._wanted
         self._parameters = parameters
-        self._retained: dict[Subscription, Entry] = {}
+        self._retained: dict[Subscription, ProfiledSubscription] = {}
         self._below = _Below() if parameters.collects else None
 
     # -- what comes and goes -------------------------------------------------------------------------------------------
 
-    def subscribe(self, entry: Entry) -> None:
+    def subscribe(self, entry: ProfiledSubscription) -> None:
         former = self._retained.pop(entry.subscription, None)
         if former is None:
             super().subscribe(entry)
@@ -49,29 +49,29 @@ class Pool(Candidates):
         if self._below is not None:
             self._below.add(entry.profile)
 
-    def retain(self, entry: Entry) -> None:
+    def retain(self, entry: ProfiledSubscription) -> None:
         """PRN-4: it was withdrawn here, and the broker sends nothing to U."""
         self._retained[entry.subscription] = entry
         if self._below is not None:
             self._below.drop(entry.profile)
 
-    def forget(self, entry: Entry) -> None:
+    def forget(self, entry: ProfiledSubscription) -> None:
         """PRN-7 without `remembers`: the broker sends nothing to U, now or later."""
         group = self._groups[entry.profile]
         self.unsubscribe(entry)
         self._covering.forget(group)
 
-    def make_way(self, newcomer: Profile) -> None:
+    def make_way(self, newcomer: FilterProfile) -> None:
         """PRN-16: what a new advertisement of U would draw, though it was never weighed against it, leaves."""
         for entry in [each for each in self._retained.values() if newcomer.overlaps(each.profile)]:
             self.unsubscribe(entry)
 
-    def _join(self, entry: Entry, advertised: Profile) -> None:
+    def _join(self, entry: ProfiledSubscription, advertised: FilterProfile) -> None:
         super()._join(entry, advertised)
         if self._below is not None:
             self._below.add(entry.profile)
 
-    def _leave(self, entry: Entry, group: Group) -> None:
+    def _leave(self, entry: ProfiledSubscription, group: CandidateGroup) -> None:
         """PRN-11: what nothing draws any more leaves, retained or not."""
         super()._leave(entry, group)
         if self._retained.pop(entry.subscription, None) is None and self._below is not None:
@@ -98,11 +98,11 @@ class Pool(Candidates):
             for entry in [each for each in self._retained.values() if not below.any_covered(each.profile)]:
                 self.unsubscribe(entry)
 
-    def has_sent(self, entry: Entry) -> bool:
+    def has_sent(self, entry: ProfiledSubscription) -> bool:
         group = self._groups.get(entry.profile)
         return group is not None and group.sent is entry
 
-    def uncovered(self, entry: Entry) -> list[Entry]:
+    def uncovered(self, entry: ProfiledSubscription) -> list[ProfiledSubscription]:
         """SIM-8: what would have to be sent if the withdrawal of this entry, which was sent, were passed on."""
         return self._covering.uncovered(self._groups[entry.profile], entry)
 
@@ -124,21 +124,21 @@ class _Below:
     def __init__(self) -> None:
         self.shrunk = False
         self._index = CoveredIndex()
-        self._candidates: Counter[Profile] = Counter()
+        self._candidates: Counter[FilterProfile] = Counter()
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: FilterProfile) -> None:
         if not self._candidates[profile]:
             self._index.add(profile)
         self._candidates[profile] += 1
 
-    def drop(self, profile: Profile) -> None:
+    def drop(self, profile: FilterProfile) -> None:
         self.shrunk = True
         self._candidates[profile] -= 1
         if not self._candidates[profile]:
             del self._candidates[profile]
             self._index.remove(profile)
 
-    def any_covered(self, profile: Profile) -> bool:
+    def any_covered(self, profile: FilterProfile) -> bool:
         return next(self._index.covered(profile), None) is not None
 
 
@@ -146,7 +146,7 @@ Distances = tuple[int | None, ...]
 """One for each threshold; None is without end."""
 
 
-class Statistics:
+class StatisticsDatabase:
     """`size` counts rows. `several`: whether more than one subscription matches an event that came from a hop, now."""
 
     def __init__(self, parameters: PruningParameters, several: Callable[[Event, Node], bool]) -> None:

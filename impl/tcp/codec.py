@@ -28,8 +28,8 @@ from routeproof.model.messages import (
     CORE,
     Advertise,
     Advertisement,
-    Header,
     Message,
+    MessageHeader,
     Publication,
     Publish,
     Row,
@@ -89,7 +89,7 @@ class Wire:
     """The messages that brokers of a protocol exchange, with the headers and the limits that the protocol adds."""
 
     messages: tuple[type[Message], ...] = CORE
-    headers: Mapping[type[Message], type[Header]] = Factory(dict)
+    headers: Mapping[type[Message], type[MessageHeader]] = Factory(dict)
     own: Mapping[str, Field] = Factory(dict)
     operations: tuple[type[Message], ...] = ()
     """Kinds that a client may send in addition to those of `BY_CLIENTS`."""
@@ -109,7 +109,7 @@ class Codec:
         return self._read(raw, (*BY_CLIENTS, *self.wire.operations), {})
 
     def _read(
-        self, raw: object, messages: tuple[type[Message], ...], headers: Mapping[type[Message], type[Header]]
+        self, raw: object, messages: tuple[type[Message], ...], headers: Mapping[type[Message], type[MessageHeader]]
     ) -> Message:
         row = _table(raw)
         kinds = {each.kind: each for each in messages}

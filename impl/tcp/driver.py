@@ -18,11 +18,11 @@ from typing import Protocol, cast
 
 from attrs import define, field
 
-from routeproof.impl.simulator import SECOND, Operation
+from routeproof.impl.simulator import SECOND, TimedOperation
 from routeproof.impl.tcp.codec import Body, Delivery, Greeting, delivery, encode, fits
 from routeproof.impl.tcp.connection import IN_PARTS, Address, Dialer, Link, Peer
 from routeproof.impl.tcp.processes import Route, directly
-from routeproof.impl.tcp.setting import Setting
+from routeproof.impl.tcp.setting import NodeSetting
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import LOCAL, Node
 
@@ -39,7 +39,7 @@ class Brokers(Protocol):
     """The part of the brokers that a driver needs: `Processes`, or nodes that a test has in its own process."""
 
     @property
-    def settings(self) -> Mapping[Node, Setting]: ...
+    def settings(self) -> Mapping[Node, NodeSetting]: ...
     @property
     def addresses(self) -> Mapping[Node, Address]: ...
     async def ask(self, question: Body) -> dict[Node, Body]: ...
@@ -62,7 +62,7 @@ class Driver:
     _issued: int = field(default=0, init=False)
     _stirred: asyncio.Event = field(factory=asyncio.Event, init=False)
 
-    async def play(self, operations: Iterable[Operation], pace: float = 0.0) -> None:
+    async def play(self, operations: Iterable[TimedOperation], pace: float = 0.0) -> None:
         """It returns when everything has drained."""
         dialers = [asyncio.create_task(self._dialer(node).run()) for node in self.brokers.addresses]
         try:
@@ -89,7 +89,7 @@ class Driver:
 
     # -- what clients do -----------------------------------------------------------------------------------------------
 
-    async def _issue(self, operations: Iterable[Operation], pace: float) -> None:
+    async def _issue(self, operations: Iterable[TimedOperation], pace: float) -> None:
         began, first, former = monotonic_ns(), 0, None
         for operation in operations:
             if former is None:
@@ -112,7 +112,7 @@ class Driver:
     def _under_way(self) -> int:
         return self._issued - sum(peer.link.acknowledged for peer in self._peers.values())
 
-    def _speak(self, operation: Operation) -> None:
+    def _speak(self, operation: TimedOperation) -> None:
         message, peer = operation.message, self._peers[operation.broker]
         text = encode(message)
         if not fits(text, peer.link.most):

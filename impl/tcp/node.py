@@ -25,11 +25,11 @@ from functools import partial
 from time import monotonic, monotonic_ns
 from typing import TypeAlias, cast
 
-from routeproof.impl.observers import Counters, Recorder, Trace
+from routeproof.impl.observers import Counters, Recorder, TraceSink
 from routeproof.impl.simulator import Handler, Simulator
 from routeproof.impl.tcp.codec import Body, Codec, Greeting, Refusal, encode, frame, read_hello, welcome
 from routeproof.impl.tcp.connection import IN_PARTS, WHOLE, Address, Connection, Dialer, Link, Peer
-from routeproof.impl.tcp.setting import Setting
+from routeproof.impl.tcp.setting import NodeSetting
 from routeproof.model.filters import dialect
 from routeproof.model.messages import Deliver, Message, Subscribe, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
@@ -46,7 +46,12 @@ class BrokerNode:
     """`failed` gets an error after which the node cannot continue; no message of a peer causes one."""
 
     def __init__(
-        self, setting: Setting, trace: Trace, name: Callable[[Node], str], log: Log, failed: Callable[[Exception], None]
+        self,
+        setting: NodeSetting,
+        trace: TraceSink,
+        name: Callable[[Node], str],
+        log: Log,
+        failed: Callable[[Exception], None],
     ) -> None:
         self.setting = setting
         self.core = setting.make()

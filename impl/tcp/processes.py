@@ -33,11 +33,11 @@ from typing import BinaryIO, Protocol, TypeVar
 
 from attrs import define, field
 
-from routeproof.impl.observers import Trace
+from routeproof.impl.observers import TraceSink
 from routeproof.impl.tcp.codec import Body, frame, read_frame
 from routeproof.impl.tcp.connection import Address
 from routeproof.impl.tcp.node import BrokerNode, Log, one_line, to_stderr
-from routeproof.impl.tcp.setting import LOOPBACK, Setting
+from routeproof.impl.tcp.setting import LOOPBACK, NodeSetting
 from routeproof.model.overlay import Node
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class _Process:
 class Processes:
     """The brokers' processes that run. Made by `started`."""
 
-    settings: Mapping[Node, Setting]
+    settings: Mapping[Node, NodeSetting]
     addresses: dict[Node, Address] = field(factory=dict)
     _processes: dict[Node, _Process] = field(factory=dict)
     _name: Callable[[Node], str] = str
@@ -213,7 +213,7 @@ class Processes:
 @asynccontextmanager
 async def started(
     command: Sequence[str],
-    settings: Mapping[Node, Setting],
+    settings: Mapping[Node, NodeSetting],
     log: BinaryIO,
     name: Callable[[Node], str] = str,
     route: Route = directly,
@@ -267,21 +267,21 @@ DIED = 3
 """The exit code of a process that reported its failure."""
 
 
-class OpenTrace(Trace, Protocol):
+class OpenTrace(TraceSink, Protocol):
     def close(self) -> None: ...
 
 
-def serve(open_trace: Callable[[Setting], OpenTrace]) -> int:
+def serve(open_trace: Callable[[NodeSetting], OpenTrace]) -> int:
     """All that a process does; the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal it goes to everybody; the parent decides
     return asyncio.run(_serve(open_trace))
 
 
-async def _serve(open_trace: Callable[[Setting], OpenTrace]) -> int:
+async def _serve(open_trace: Callable[[NodeSetting], OpenTrace]) -> int:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=0))
     log = to_stderr("a broker")
     try:
-        setting = Setting.of(await read_frame(reader))
+        setting = NodeSetting.of(await read_frame(reader))
         log = to_stderr(setting.name(setting.node))
         trace = open_trace(setting)
         try:
@@ -305,7 +305,7 @@ async def _serve(open_trace: Callable[[Setting], OpenTrace]) -> int:
 async def _run(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    setting: Setting,
+    setting: NodeSetting,
     trace: OpenTrace,
     log: Log,
 ) -> None:

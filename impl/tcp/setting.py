@@ -34,7 +34,7 @@ class Limits:
 
 
 @frozen
-class Setting:
+class NodeSetting:
     node: Node
     neighbours: tuple[Node, ...]
     policy: str
@@ -74,7 +74,7 @@ class Setting:
         return asdict(self)
 
     @classmethod
-    def of(cls, raw: Body) -> Setting:
+    def of(cls, raw: Body) -> NodeSetting:
         """Reads a setting from the parent, over a pipe that no other process has."""
         limits, neighbours = raw.pop("limits"), raw.pop("neighbours")
         assert isinstance(limits, dict)

@@ -18,7 +18,7 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
     CoreChain,
     Ids,
@@ -146,7 +146,7 @@ class _Drawn:
         self.roots: dict[int, tuple[Node, Subscription]] = {}
         self.advertised: list[tuple[Node, Advertisement]] = []
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TimedOperation]:
         recipe = self.recipe
         yield from self._advertise()
         yield from self._subscribe()
@@ -159,13 +159,13 @@ class _Drawn:
             key=lambda operation: operation.time,
         )
 
-    def _advertise(self) -> Iterator[Operation]:
+    def _advertise(self) -> Iterator[TimedOperation]:
         for broker in self.chain.publishers:
             advertisement = self.ids.advertisement([["class", "present"], ["value", ">=", 0], ["value", "<", VALUES]])
             self.advertised.append((broker, advertisement))
-            yield Operation(0, broker, Advertise(advertisement))
+            yield TimedOperation(0, broker, Advertise(advertisement))
 
-    def _subscribe(self) -> Iterator[Operation]:
+    def _subscribe(self) -> Iterator[TimedOperation]:
         """Roots and what they cover in random order: about half of the latter come first and are retracted again."""
         random = stream(self.seed, "homes")
         wanted = self._wanted(stream(self.seed, "filters"))
@@ -176,11 +176,11 @@ class _Drawn:
             if (lowest, highest) == (0, VALUES - 1):
                 self.roots[family] = broker, subscription
             time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield Operation(time, broker, Subscribe(subscription))
+            yield TimedOperation(time, broker, Subscribe(subscription))
         if self.recipe.probes:
             after = START + len(wanted) * self.recipe.subscription_interval_ms * MILLISECOND
             for broker in self.chain.subscribers:
-                yield Operation(after, broker, Subscribe(self.ids.subscription([["class", "=", PROBE]])))
+                yield TimedOperation(after, broker, Subscribe(self.ids.subscription([["class", "=", PROBE]])))
 
     def _wanted(self, random: Random) -> list[tuple[int, int, int]]:
         """Family and values. Ranges of one length with different beginnings: none covers another."""
@@ -192,13 +192,15 @@ class _Drawn:
         random.shuffle(wanted)
         return wanted
 
-    def _withdraw(self, first: int) -> Iterator[Operation]:
+    def _withdraw(self, first: int) -> Iterator[TimedOperation]:
         chosen = stream(self.seed, "withdrawals").sample(range(self.recipe.families), self.recipe.withdrawals)
         for n, family in enumerate(chosen):
             broker, root = self.roots[family]
-            yield Operation(first + n * self.recipe.withdrawal_interval_ms * MILLISECOND, broker, Unsubscribe(root))
+            yield TimedOperation(
+                first + n * self.recipe.withdrawal_interval_ms * MILLISECOND, broker, Unsubscribe(root)
+            )
 
-    def _publish(self, first: int, last: int) -> Iterator[Operation]:
+    def _publish(self, first: int, last: int) -> Iterator[TimedOperation]:
         """The stream goes on while the probes are out; each takes a publication's place."""
         recipe = self.recipe
         random = stream(self.seed, "publications")
@@ -212,7 +214,7 @@ class _Drawn:
                 probes -= 1
                 family = PROBE
             attributes = {"class": family, "value": random.randrange(least, VALUES - least)}
-            yield Operation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+            yield TimedOperation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
 
 
 PROBE = "probe"

@@ -22,7 +22,7 @@ from typing import Self
 
 from attrs import evolve, field, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
     Ids,
     Regions,
@@ -104,7 +104,7 @@ class Zipf:
 
 
 @frozen
-class Words:
+class RankedNames:
     """Names by rank: the k-th is drawn in proportion to 1 / k^exponent."""
 
     names: int
@@ -129,11 +129,11 @@ class _Drawn:
         self.seed = seed
         self.ids = Ids()
         self.points = range(2, recipe.brokers + 1)
-        self.words = Words(recipe.names, recipe.exponent)
+        self.words = RankedNames(recipe.names, recipe.exponent)
         self.subscribed: list[tuple[Node, Subscription]] = []
         """Clients that will move: where they are, and their subscriptions there."""
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TimedOperation]:
         recipe = self.recipe
         begin = START + (recipe.subscriptions * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
         random = stream(self.seed, "publishers")
@@ -141,11 +141,11 @@ class _Drawn:
             (random.choice(self.points), self.ids.advertisement([])) for _ in range(max(1, recipe.publishers))
         ]
         for broker, advertisement in publishers:
-            yield Operation(0, broker, Advertise(advertisement))
+            yield TimedOperation(0, broker, Advertise(advertisement))
         yield from self._subscribe()
         yield from merge(self._move(begin), self._publish(begin, publishers), key=lambda operation: operation.time)
 
-    def _subscribe(self) -> Iterator[Operation]:
+    def _subscribe(self) -> Iterator[TimedOperation]:
         random = stream(self.seed, "subscriptions")
         movers = round(self.recipe.subscriptions * self.recipe.moving)
         for n in range(self.recipe.subscriptions):
@@ -153,7 +153,7 @@ class _Drawn:
             broker = random.choice(self.points)
             if n < movers:
                 self.subscribed.append((broker, subscription))
-            yield Operation(
+            yield TimedOperation(
                 START + n * self.recipe.subscription_interval_ms * MILLISECOND, broker, Subscribe(subscription)
             )
 
@@ -168,7 +168,7 @@ class _Drawn:
             return "="
         return "<" if drawn < self.recipe.equal + self.recipe.less else ">"
 
-    def _move(self, begin: int) -> Iterator[Operation]:
+    def _move(self, begin: int) -> Iterator[TimedOperation]:
         """Commuters first in the list, roamers after them; each leaves one point for another."""
         random = stream(self.seed, "moves")
         commuters = round(self.recipe.subscriptions * self.recipe.commuters)
@@ -179,13 +179,13 @@ class _Drawn:
         ]
         for time, n in sorted(departures):
             home, subscription = self.subscribed[n]
-            yield Operation(time, home, Unsubscribe(subscription))
+            yield TimedOperation(time, home, Unsubscribe(subscription))
             elsewhere = random.choice([point for point in self.points if point != home] or [home])
             again = self.ids.subscription(subscription.filter)
             self.subscribed[n] = elsewhere, again
-            yield Operation(time, elsewhere, Subscribe(again))
+            yield TimedOperation(time, elsewhere, Subscribe(again))
 
-    def _publish(self, begin: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[Operation]:
+    def _publish(self, begin: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[TimedOperation]:
         random = stream(self.seed, "publications")
         end = begin + self.recipe.window_ms * MILLISECOND
         due = [(begin + self._pause(random), n) for n in range(len(publishers))]
@@ -196,7 +196,7 @@ class _Drawn:
             broker, advertisement = publishers[n]
             names = self.words.draw(random, random.randint(1, self.recipe.attributes))
             attributes = {name: random.randrange(self.recipe.values) for name in names}
-            yield Operation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+            yield TimedOperation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
 
     def _pause(self, random: Random) -> int:
         return random.randint(self.recipe.publish_least_ms, self.recipe.publish_most_ms) * MILLISECOND
@@ -301,7 +301,7 @@ class _DrawnTiers:
         self.monitors: list[tuple[Node, Subscription]] = []
         self.others: list[tuple[Node, Subscription]] = []
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TimedOperation]:
         recipe = self.recipe
         random = stream(self.seed, "publishers")
         publishers = [
@@ -309,7 +309,7 @@ class _DrawnTiers:
             for _ in range(recipe.publishers)
         ]
         for broker, advertisement in publishers:
-            yield Operation(0, broker, Advertise(advertisement))
+            yield TimedOperation(0, broker, Advertise(advertisement))
         yield from self._subscribe()
         many = recipe.subscriptions + recipe.regions
         first = TIERED_START + (many * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
@@ -318,7 +318,7 @@ class _DrawnTiers:
             self._move(first, last), self._publish(first, last, publishers), key=lambda operation: operation.time
         )
 
-    def _subscribe(self) -> Iterator[Operation]:
+    def _subscribe(self) -> Iterator[TimedOperation]:
         """The monitors last, one in each region."""
         random = stream(self.seed, "subscriptions")
         length = max(1, min(VALUES // 2, round(VALUES * self.recipe.matching / self.recipe.subscriptions)))
@@ -329,9 +329,9 @@ class _DrawnTiers:
             self.monitors.append((random.choice(region), self.ids.subscription(_within(0, VALUES - 1))))
         for n, (broker, subscription) in enumerate([*self.others, *self.monitors]):
             time = TIERED_START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield Operation(time, broker, Subscribe(subscription))
+            yield TimedOperation(time, broker, Subscribe(subscription))
 
-    def _move(self, first: int, last: int) -> Iterator[Operation]:
+    def _move(self, first: int, last: int) -> Iterator[TimedOperation]:
         """Monitors anywhere; others within the region."""
         random = stream(self.seed, "destinations")
         around = {broker: region for region in self.regions.regions for broker in region}
@@ -343,8 +343,8 @@ class _DrawnTiers:
             elsewhere = random.choice([broker for broker in within if broker != home])
             again = self.ids.subscription(subscription.filter)
             clients[n] = elsewhere, again
-            yield Operation(time, home, Unsubscribe(subscription))
-            yield Operation(time, elsewhere, Subscribe(again))
+            yield TimedOperation(time, home, Unsubscribe(subscription))
+            yield TimedOperation(time, elsewhere, Subscribe(again))
 
     def _monitors_due(self, first: int, last: int) -> Iterator[tuple[int, bool, int]]:
         """When, and which one, by turns."""
@@ -361,11 +361,11 @@ class _DrawnTiers:
             for time in range(first + interval, last + 1, interval):
                 yield time, False, random.choice(movers)
 
-    def _publish(self, first: int, last: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[Operation]:
+    def _publish(self, first: int, last: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[TimedOperation]:
         random = stream(self.seed, "publications")
         for time in range(first, last + 1, self.recipe.publication_interval_ms * MILLISECOND):
             broker, advertisement = random.choice(publishers)
-            yield Operation(
+            yield TimedOperation(
                 time, broker, Publish(self.ids.publication(advertisement, {"value": random.randrange(VALUES)}))
             )
 

@@ -18,7 +18,7 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
     Ids,
     Workload,
@@ -187,7 +187,7 @@ class _Drawn:
         self.all_brokers = range(1, recipe.brokers + 1)
         self.office = stream(seed, "office").choice(self.all_brokers) if recipe.office else None
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TimedOperation]:
         recipe = self.recipe
         random = stream(self.seed, "publishers")
         publishers = [
@@ -195,14 +195,14 @@ class _Drawn:
             for n in range(recipe.publishers)
         ]
         for broker, advertisement in publishers:
-            yield Operation(0, broker, Advertise(advertisement))
+            yield TimedOperation(0, broker, Advertise(advertisement))
         yield from self._subscribe()
         many = recipe.publishers * recipe.subscribers
         yield from self._publish(
             publishers, START + (many * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
         )
 
-    def _subscribe(self) -> Iterator[Operation]:
+    def _subscribe(self) -> Iterator[TimedOperation]:
         """Subscribers of all stocks in random order."""
         random = stream(self.seed, "subscribers")
         clients = [
@@ -213,7 +213,7 @@ class _Drawn:
         random.shuffle(clients)
         for n, (broker, predicates) in enumerate(clients):
             time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield Operation(time, broker, Subscribe(self.ids.subscription(predicates)))
+            yield TimedOperation(time, broker, Subscribe(self.ids.subscription(predicates)))
 
     def _homes(self, random: Random) -> Iterator[tuple[Node, str]]:
         """Broker and rate of each subscriber to one stock."""
@@ -226,11 +226,11 @@ class _Drawn:
             rate = LOW if n < low else MEDIUM if n < low + medium else HIGH
             yield self.office if self.office and rate == HIGH else random.choice(spread), rate
 
-    def _publish(self, publishers: list[tuple[Node, Advertisement]], first: int) -> Iterator[Operation]:
+    def _publish(self, publishers: list[tuple[Node, Advertisement]], first: int) -> Iterator[TimedOperation]:
         """One quote of each stock in every interval, evenly spaced."""
         interval = self.recipe.publication_interval_ms * MILLISECOND
         stocks = [quotes(symbol(n), stream(self.seed, f"quotes {n}")) for n in range(len(publishers))]
         for begin in range(first, first + self.recipe.run_ms * MILLISECOND, interval):
             for n, ((broker, advertisement), stock) in enumerate(zip(publishers, stocks, strict=True)):
                 publication = self.ids.publication(advertisement, next(stock))
-                yield Operation(begin + n * interval // len(publishers), broker, Publish(publication))
+                yield TimedOperation(begin + n * interval // len(publishers), broker, Publish(publication))

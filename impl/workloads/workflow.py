@@ -19,7 +19,7 @@ from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
     Ids,
     Regions,
@@ -208,13 +208,13 @@ class _Drawn:
         self.processes = list(self._processes())
         self.advertised: dict[tuple[str, Node], Advertisement] = {}
 
-    def operations(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[TimedOperation]:
         recipe = self.recipe
         yield from self._advertise()
         deployed = self._deployed()
         for n, (broker, subscription) in enumerate(deployed):
             time = START + n * recipe.subscription_interval_ms * MILLISECOND
-            yield Operation(time, broker, Subscribe(subscription))
+            yield TimedOperation(time, broker, Subscribe(subscription))
         first = START + (len(deployed) * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
         last = first + recipe.run_ms * MILLISECOND
         yield from merge(self._audit(first, last), self._publish(first, last), key=lambda operation: operation.time)
@@ -230,13 +230,13 @@ class _Drawn:
         for n in range(recipe.large):
             yield Process.draw(f"large-{n + 1}", recipe.large_activities, self.anywhere, recipe.flow, random)
 
-    def _advertise(self) -> Iterator[Operation]:
+    def _advertise(self) -> Iterator[TimedOperation]:
         """An engine advertises the triggers of each process that it takes part in."""
         for process in self.processes:
             for engine in process.engines:
                 advertisement = self.ids.advertisement(_of(process.name))
                 self.advertised[process.name, engine] = advertisement
-                yield Operation(0, engine, Advertise(advertisement))
+                yield TimedOperation(0, engine, Advertise(advertisement))
 
     def _deployed(self) -> list[tuple[Node, Subscription]]:
         """Standing subscriptions, in random order: activities, and the clients that monitor a process."""
@@ -251,7 +251,7 @@ class _Drawn:
         random.shuffle(wanted)
         return [(broker, self.ids.subscription(predicates)) for broker, predicates in wanted]
 
-    def _audit(self, first: int, last: int) -> Iterator[Operation]:
+    def _audit(self, first: int, last: int) -> Iterator[TimedOperation]:
         """Each auditor at a broker of its own choice, and beginning anywhere in the interval."""
         random = stream(self.seed, "audits")
         interval = self.recipe.audit_interval_ms * MILLISECOND
@@ -260,19 +260,19 @@ class _Drawn:
             for offset in (random.randrange(interval) for _ in range(self.recipe.auditors))
             for begin in range(first + offset, last, interval)
         ]
-        due: list[tuple[int, int, Operation]] = []
+        due: list[tuple[int, int, TimedOperation]] = []
         for n, (begin, broker) in enumerate(sorted(audits)):
             while due and due[0][0] <= begin:
                 yield heappop(due)[2]
             audit = self.ids.subscription([["class", "=", TRIGGER]])
-            yield Operation(begin, broker, Subscribe(audit))
+            yield TimedOperation(begin, broker, Subscribe(audit))
             end = begin + self.recipe.audit_ms * MILLISECOND
             if end <= last:
-                heappush(due, (end, n, Operation(end, broker, Unsubscribe(audit))))
+                heappush(due, (end, n, TimedOperation(end, broker, Unsubscribe(audit))))
         while due:
             yield heappop(due)[2]
 
-    def _publish(self, first: int, last: int) -> Iterator[Operation]:
+    def _publish(self, first: int, last: int) -> Iterator[TimedOperation]:
         """Instances of all processes at once; each process begins its first one anywhere in its interval."""
         random = stream(self.seed, "instances")
         interval = self.recipe.trigger_interval_ms * MILLISECOND
@@ -291,7 +291,7 @@ class _Drawn:
                 continue
             advertisement = self.advertised[process.name, trigger.engine]
             attributes = {"class": TRIGGER, "process": process.name, "activity": trigger.activity}
-            yield Operation(time, trigger.engine, Publish(self.ids.publication(advertisement, attributes)))
+            yield TimedOperation(time, trigger.engine, Publish(self.ids.publication(advertisement, attributes)))
 
 
 def _of(process: str) -> list[list[object]]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from attrs import AttrsInstance, Factory, field, fields, frozen
 
-from routeproof.impl.simulator import MILLISECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, TimedOperation
 from routeproof.model.filters import STRICT, Filter
 from routeproof.model.instance import OperationRow
 from routeproof.model.messages import Advertisement, Publication, Subscription
@@ -33,7 +33,7 @@ class Workload:
     """`operations()` begins anew each time it is called, in order of time; it is never held in memory whole."""
 
     overlay: Overlay
-    operations: Callable[[], Iterator[Operation]]
+    operations: Callable[[], Iterator[TimedOperation]]
     parameters: Mapping[str, Setting]
     watched: Mapping[Node, str]
     """The brokers that plots show, and their names in the paper."""
@@ -216,7 +216,7 @@ APART = 10 * MILLISECOND
 def of_operations(overlay: Overlay, topology: Topology, rows: Sequence[OperationRow], seed: int) -> Workload:
     """`after` and `until` of the rows are kept to, so that every operation is issued."""
     order = _order(rows, stream(seed, "operations"))
-    operations = tuple(Operation(n * APART, row.node, row.message) for n, row in enumerate(order))
+    operations = tuple(TimedOperation(n * APART, row.node, row.message) for n, row in enumerate(order))
     return Workload(overlay, lambda: iter(operations), {"operations": len(operations)}, {}, APART, topology)
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from attrs import evolve
 
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import Ends, MasterMap, Measure, MeshTables, Report, Review
+from routeproof.model.mesh.messages import Ends, LoadReport, MasterMap, Measure, MeshTables, Review
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome
 
@@ -36,14 +36,14 @@ class ManagedMesh(Mesh):
         assert isinstance(local, MeshTables)
         match message:
             case Measure(percent):
-                return self.on_report(local, LOCAL, Report(node, percent, self.parameters.radius))
-            case Report() as report:
+                return self.on_report(local, LOCAL, LoadReport(node, percent, self.parameters.radius))
+            case LoadReport() as report:
                 return self.on_report(local, sender, report)
             case Review():
                 return self.on_review(local) if self.may_review(local) else Outcome(local)
         return super().handle(node, local, sender, message)
 
-    def on_report(self, local: MeshTables, sender: Node, report: Report) -> Outcome:
+    def on_report(self, local: MeshTables, sender: Node, report: LoadReport) -> Outcome:
         """LINK-4: the load of a broker goes to its neighbourhood."""
         loads = dict(local.loads) | {report.at: report.percent}
         onward = evolve(report, hops=report.hops - 1)

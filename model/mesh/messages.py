@@ -13,20 +13,20 @@ from typing import Annotated
 from attrs import evolve, field, frozen
 
 from routeproof.model.fields import ORDERED
-from routeproof.model.messages import Header, Message, Publication, Subscription
+from routeproof.model.messages import Message, MessageHeader, Publication, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
 from routeproof.model.tables import by_id
 
 
 @frozen(cache_hash=True)
-class Anchor(Header):
+class Anchor(MessageHeader):
     """SUB-3: the broker toward which the receiver sends what matches the subscription."""
 
     anchor: Node
 
 
 @frozen(cache_hash=True)
-class Passed(Header):
+class Passed(MessageHeader):
     """FWD-3: the brokers that a publication has passed, in order, without the receiver."""
 
     way: tuple[Node, ...] = ()
@@ -100,7 +100,7 @@ class Measure(Message):
 
 
 @frozen(cache_hash=True)
-class Report(Message):
+class LoadReport(Message):
     """LINK-4: the load of a broker, for its neighbourhood; it may go this many hops farther from the receiver."""
 
     kind = "report"
@@ -120,7 +120,7 @@ class Review(Message):
     by = "driver"
 
 
-LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load, Measure, Report, Review)
+LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load, Measure, LoadReport, Review)
 
 
 # -- the move of a broker ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import fields
 
 from routeproof.model.definition import Definition, Mutant, Section
-from routeproof.model.history import Event, Ghost, Ledger
+from routeproof.model.history import Ghost, Ledger, WorldEvent
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.messages import CORE
 from routeproof.model.migration.handler import Migration
@@ -17,7 +17,7 @@ from routeproof.model.migration.vocabulary import (
     MIGRATION,
     READINGS,
     MigrationParameters,
-    Move,
+    PlannedMove,
     movers,
     operations,
     parameters_of,
@@ -40,7 +40,7 @@ class Overtaken(Ghost):
     def initial(self, ledger: Ledger) -> Hashable:
         return ()
 
-    def sees(self, ledger: Ledger, event: Event) -> Hashable | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> Hashable | None:
         return tuple((d.publication.rank, d.subscription.rank) for d in event.deliveries) or None
 
     def after(self, ledger: Ledger, value: Any, seen: Any, others: Any) -> Hashable:
@@ -70,7 +70,9 @@ def read_parameters(place: Place, instance: Instance) -> MigrationParameters:
         move = entry.table(("publisher", "to"), ())
         if not publishers:
             move["publisher"].refuse("the id of an advertisement, of which there is none")
-        moves.append(Move(move["publisher"].one_of(publishers, "an advertisement: "), _broker(move["to"], instance)))
+        moves.append(
+            PlannedMove(move["publisher"].one_of(publishers, "an advertisement: "), _broker(move["to"], instance))
+        )
     refuses: tuple[Node, ...] = ()
     if "refuses" in keys:
         entries = keys["refuses"].items(len(instance.overlay.brokers), "brokers")
@@ -85,7 +87,7 @@ def parameters_to_table(parameters: MigrationParameters) -> dict[str, object]:
     table = {name: value for name, value in table.items() if value != getattr(DEFAULT, name)}
     if parameters.refuses:
         table["refuses"] = list(parameters.refuses)
-    moves = [{field.name: getattr(move, field.name) for field in fields(Move)} for move in parameters.moves]
+    moves = [{field.name: getattr(move, field.name) for field in fields(PlannedMove)} for move in parameters.moves]
     return {**table, "moves": moves}
 
 

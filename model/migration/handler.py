@@ -42,7 +42,7 @@ from routeproof.model.migration.vocabulary import (
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome, Sends
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables
 
 
@@ -148,7 +148,7 @@ class Migration(Routing):
 
     # -- at a broker ---------------------------------------------------------------------------------------------------
 
-    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
+    def dispatch(self, step: StepEffects, sender: Node, message: Hashable) -> None:
         match message:
             case Relocate(a, path):
                 self.on_relocate(step, a, path)
@@ -182,7 +182,7 @@ class Migration(Routing):
             case _:
                 super().dispatch(step, sender, message)
 
-    def on_relocate(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_relocate(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         client = self.client(a)
         if client is None or len(path) == 1 or not self.is_here(step, a):
             step.rules.add("MIG-16")
@@ -190,19 +190,19 @@ class Migration(Routing):
         self.mark(step, "moving", a)
         step.send(client, Pause(a, path), "MIG-1")
 
-    def is_here(self, step: Step, a: Advertisement) -> bool:
+    def is_here(self, step: StepEffects, a: Advertisement) -> bool:
         """MIG-16: only a publisher that is connected here, and neither comes nor goes, can be moved from here."""
         tables = migrating(step.tables)
         return a in tables.attached and a not in tables.moving and tables.adv_from(a) == LOCAL
 
-    def let_in(self, step: Step, a: Advertisement) -> None:
+    def let_in(self, step: StepEffects, a: Advertisement) -> None:
         """MIG-15: a publisher that came before its advertisement is taken in."""
         path = dict(migrating(step.tables).waiting).get(a)
         if path is not None:
             step.tables = migrating(step.tables).without_waiting(a)
             self.on_arrive(step, a, path)
 
-    def on_arrive(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_arrive(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         client = self.client(a)
         assert client is not None
         if step.node in self.parameters.refuses:
@@ -213,7 +213,7 @@ class Migration(Routing):
         step.rules.add("MIG-2")
         self.on_update(step, a, path, LOCAL)
 
-    def on_update(self, step: Step, a: Advertisement, path: Path, sender: Node) -> None:
+    def on_update(self, step: StepEffects, a: Advertisement, path: Path, sender: Node) -> None:
         """MIG-3: the three operations on the tables, then on toward the source."""
         old = step.tables.adv_from(a)
         step.tables = step.tables.with_adv(a, sender)  # MIG-4: op 1
@@ -231,13 +231,13 @@ class Migration(Routing):
         else:
             step.send(path[path.index(step.node) + 1], Update(a, path), "MIG-3")
 
-    def drain(self, step: Step, a: Advertisement, old: Node | None) -> None:
+    def drain(self, step: StepEffects, a: Advertisement, old: Node | None) -> None:
         """MIG-13: until the completion has passed, publications may still come from the old place."""
         if old is not None:
             step.tables = migrating(step.tables).with_draining(a, old)
             step.rules.add("MIG-13")
 
-    def remove(self, step: Step, sender: Node) -> None:
+    def remove(self, step: StepEffects, sender: Node) -> None:
         """MIG-5: op 2, of entries from the new last hop."""
         if sender == LOCAL:
             return
@@ -251,7 +251,7 @@ class Migration(Routing):
         counts_all = self.parameters.checked == "any"
         return any(a.filter.overlaps(s.filter) for a, x in tables.advs if counts_all or x != neighbour)
 
-    def forget(self, step: Step, neighbour: Node | None) -> None:
+    def forget(self, step: StepEffects, neighbour: Node | None) -> None:
         """MIG-11: the record of what the neighbour toward the source drops in its op 2."""
         if neighbour not in (None, LOCAL) and self.parameters.record == "forgotten":
             assert neighbour is not None
@@ -260,7 +260,7 @@ class Migration(Routing):
             step.tables = step.tables.with_sent(neighbour, [s for s in sent if s in wanted])
             step.rules.add("MIG-11")
 
-    def end_at_source(self, step: Step, a: Advertisement) -> None:
+    def end_at_source(self, step: StepEffects, a: Advertisement) -> None:
         """MIG-7: the completion follows the update, and (MIG-12) the publisher's last publication from here."""
         tables = migrating(step.tables)
         if a not in tables.updated or not (a in tables.flushed or not self.is_drained):
@@ -271,16 +271,16 @@ class Migration(Routing):
         self.unmark(step, a, "moving", "flushed", "updated")
         self.pass_completion(step, a)
 
-    def on_complete(self, step: Step, a: Advertisement, sender: Node) -> None:
+    def on_complete(self, step: StepEffects, a: Advertisement, sender: Node) -> None:
         if self.is_drained:
             self.end_draining(step, a)
             self.withdraw_from(step, sender)
         self.pass_completion(step, a)
 
-    def end_draining(self, step: Step, a: Advertisement) -> None:
+    def end_draining(self, step: StepEffects, a: Advertisement) -> None:
         step.tables = migrating(step.tables).without_draining(a)
 
-    def pass_completion(self, step: Step, a: Advertisement) -> None:
+    def pass_completion(self, step: StepEffects, a: Advertisement) -> None:
         """MIG-7: toward where the advertisement lies now; MIG-8: at the target its publisher may speak."""
         onward, client = step.tables.adv_from(a), self.client(a)
         if onward == LOCAL and client is not None:
@@ -289,7 +289,7 @@ class Migration(Routing):
         elif onward is not None:
             step.send(onward, Complete(a), "MIG-7")
 
-    def withdraw_from(self, step: Step, neighbour: Node) -> None:
+    def withdraw_from(self, step: StepEffects, neighbour: Node) -> None:
         """MIG-14: what only the moved advertisement drew there is withdrawn, in one message."""
         sent = step.tables.sent_to(neighbour)
         wanted = self.wanted(step.tables, neighbour, self.candidates(step.tables, neighbour))
@@ -303,7 +303,7 @@ class Migration(Routing):
         there = [a.filter for a, _ in tables.advs if migrating(tables).lies(a, neighbour)]
         return tuple(s for s, x in tables.subs if x != neighbour and any(f.overlaps(s.filter) for f in there))
 
-    def pack(self, step: Step) -> Sends:
+    def pack(self, step: StepEffects) -> Sends:
         """COV-7; what migration says goes behind the subscriptions of the step, and to publishers too."""
         own = [(n, m) for n, m in step.sends if isinstance(m, MIGRATION)]
         step.sends = [(n, m) for n, m in step.sends if not isinstance(m, MIGRATION)]
@@ -311,9 +311,9 @@ class Migration(Routing):
         step.sends = [each for each in step.sends if each not in withdrawn]
         return (*super().pack(step), *withdrawn, *own)
 
-    def mark(self, step: Step, name: str, a: Advertisement) -> None:
+    def mark(self, step: StepEffects, name: str, a: Advertisement) -> None:
         step.tables = migrating(step.tables).marked(name, a)
 
-    def unmark(self, step: Step, a: Advertisement, *names: str) -> None:
+    def unmark(self, step: StepEffects, a: Advertisement, *names: str) -> None:
         for name in names:
             step.tables = migrating(step.tables).marked(name, a, present=False)

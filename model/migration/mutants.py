@@ -13,7 +13,7 @@ from routeproof.model.migration.handler import Migration, migrating
 from routeproof.model.migration.vocabulary import Complete, MigrationTables, Path, Publisher, Resume, Update
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 
 MIGRATION_MUTANTS: dict[str, Mutant] = {}
 
@@ -81,7 +81,7 @@ class WithdrawsWhilePaused(Migration):
 class GoesNowhereSilently(Migration):
     """Refuses a publisher without an answer."""
 
-    def on_arrive(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_arrive(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         if step.node not in self.parameters.refuses:
             super().on_arrive(step, a, path)
 
@@ -90,7 +90,7 @@ class GoesNowhereSilently(Migration):
 class StaysConnected(Migration):
     """Does not note that a publisher has left."""
 
-    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
+    def dispatch(self, step: StepEffects, sender: Node, message: Hashable) -> None:
         tables = migrating(step.tables)
         super().dispatch(step, sender, message)
         if type(message).__name__ == "Leave":
@@ -104,7 +104,7 @@ class StaysConnected(Migration):
 class LastHopKept(Migration):
     """Leaves the last hop of the advertisement as it was at the brokers between source and target."""
 
-    def on_update(self, step: Step, a: Advertisement, path: Path, sender: Node) -> None:
+    def on_update(self, step: StepEffects, a: Advertisement, path: Path, sender: Node) -> None:
         if step.node in (path[0], path[-1]):
             super().on_update(step, a, path, sender)
         else:
@@ -115,7 +115,7 @@ class LastHopKept(Migration):
 class NothingForwarded(Migration):
     """Leaves op 3 out."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         if rule != "MIG-6":
             super().settle(step, neighbour, rule)
 
@@ -124,7 +124,7 @@ class NothingForwarded(Migration):
 class UpdatesTwice(Migration):
     """Sends the update on twice."""
 
-    def on_update(self, step: Step, a: Advertisement, path: Path, sender: Node) -> None:
+    def on_update(self, step: StepEffects, a: Advertisement, path: Path, sender: Node) -> None:
         super().on_update(step, a, path, sender)
         step.sends += [(n, m) for n, m in step.sends if isinstance(m, Update)]
 
@@ -133,7 +133,7 @@ class UpdatesTwice(Migration):
 class RemovesOnTheWay(Migration):
     """Withdraws at the update what only the moved advertisement drew."""
 
-    def drain(self, step: Step, a: Advertisement, old: Node | None) -> None:
+    def drain(self, step: StepEffects, a: Advertisement, old: Node | None) -> None:
         if old is not None and old != LOCAL:
             self.withdraw_from(step, old)
 
@@ -150,7 +150,7 @@ class DoesNotWait(Migration):
 class SecondRequest(Migration):
     """Moves a publisher that is already on its way."""
 
-    def is_here(self, step: Step, a: Advertisement) -> bool:
+    def is_here(self, step: StepEffects, a: Advertisement) -> bool:
         return step.tables.adv_from(a) == LOCAL
 
 
@@ -161,7 +161,7 @@ class SecondRequest(Migration):
 class MarkIgnored(Migration):
     """Completes a move before the publisher's last publication from the source has come."""
 
-    def end_at_source(self, step: Step, a: Advertisement) -> None:
+    def end_at_source(self, step: StepEffects, a: Advertisement) -> None:
         if a in migrating(step.tables).updated:
             self.mark(step, "flushed", a)
         super().end_at_source(step, a)
@@ -171,14 +171,14 @@ class MarkIgnored(Migration):
 class SpeaksOnArrival(Migration):
     """Lets the publisher speak as soon as it arrives."""
 
-    def on_arrive(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_arrive(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         super().on_arrive(step, a, path)
         client = self.client(a)
         assert client is not None
         if step.node not in self.parameters.refuses:
             step.send(client, Resume(a))
 
-    def pass_completion(self, step: Step, a: Advertisement) -> None:
+    def pass_completion(self, step: StepEffects, a: Advertisement) -> None:
         super().pass_completion(step, a)
         step.sends = [(n, m) for n, m in step.sends if not isinstance(m, Resume)]
 
@@ -197,7 +197,7 @@ class CompletesFirst(Migration):
 class NeverWithdrawn(Migration):
     """Leaves what only the moved advertisement drew where it went."""
 
-    def withdraw_from(self, step: Step, neighbour: Node) -> None:
+    def withdraw_from(self, step: StepEffects, neighbour: Node) -> None:
         pass
 
 
@@ -205,5 +205,5 @@ class NeverWithdrawn(Migration):
 class DrainsForEver(Migration):
     """Counts an advertisement as lying at its old place, too, after the move."""
 
-    def end_draining(self, step: Step, a: Advertisement) -> None:
+    def end_draining(self, step: StepEffects, a: Advertisement) -> None:
         pass

@@ -210,7 +210,7 @@ READINGS: dict[str, tuple[str, ...]] = {
 
 
 @frozen
-class Move:
+class PlannedMove:
     """A relocation that the placement decides: which publisher, and to which broker."""
 
     publisher: str
@@ -235,7 +235,7 @@ class MigrationParameters:
     publishes: str = "always"
     """A hypothesis about clients: a publisher publishes at any time, or nothing before its first move has ended."""
     refuses: tuple[Node, ...] = ()
-    moves: tuple[Move, ...] = ()
+    moves: tuple[PlannedMove, ...] = ()
 
 
 DEFAULT = MigrationParameters()

@@ -19,6 +19,7 @@ from routeproof.model.placement.vocabulary import (
     Counts,
     Decision,
     Path,
+    PendingTrace,
     PlacementParameters,
     PlacementTables,
     Profile,
@@ -27,13 +28,12 @@ from routeproof.model.placement.vocabulary import (
     Retrieval,
     Session,
     Tag,
-    Trace,
     TraceAnswer,
     Traced,
     TraceRequest,
     TraceResult,
 )
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables
 
 
@@ -55,7 +55,7 @@ class Placement(Routing):
     def initial(self, node: Node) -> PlacementTables:
         return PlacementTables()
 
-    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
+    def dispatch(self, step: StepEffects, sender: Node, message: Hashable) -> None:
         match message:
             case Publish(p, header):
                 self.on_traceable(step, p, header, sender)
@@ -76,7 +76,7 @@ class Placement(Routing):
 
     # -- publications --------------------------------------------------------------------------------------------------
 
-    def on_traceable(self, step: Step, p: Publication, header: Hashable, sender: Node) -> None:
+    def on_traceable(self, step: StepEffects, p: Publication, header: Hashable, sender: Node) -> None:
         a = next((a for a, _ in step.tables.advs if a.id == p.of), None)
         if a is not None and sender == LOCAL:
             header = self.header_of(step, a, p)
@@ -91,7 +91,7 @@ class Placement(Routing):
             else:
                 self.log(step, a, header, sender, onward, len(delivered))
 
-    def header_of(self, step: Step, a: Advertisement, p: Publication) -> Traced | None:
+    def header_of(self, step: StepEffects, a: Advertisement, p: Publication) -> Traced | None:
         """The header that the first broker gives to a publication; None where it is not traced."""
         tables = placing(step.tables)
         number = self.count(step, a)
@@ -107,7 +107,7 @@ class Placement(Routing):
         step.rules.add("GRP-1")
         return Traced(number, number if mine is None else mine.number)
 
-    def count(self, step: Step, a: Advertisement) -> int:
+    def count(self, step: StepEffects, a: Advertisement) -> int:
         """GRP-2: the number of this publication of its publisher."""
         own = self.parameters.counter == "publisher"
         tables = placing(step.tables)
@@ -118,16 +118,16 @@ class Placement(Routing):
     # -- POP: traces ---------------------------------------------------------------------------------------------------
 
     def trace(
-        self, step: Step, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
+        self, step: StepEffects, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
     ) -> None:
         """POP-4: the result is due at once, or when every neighbour that got the publication has reported."""
-        trace = Trace(a, header.number, sender, onward, ((LOCAL, here),) if here else ())
+        trace = PendingTrace(a, header.number, sender, onward, ((LOCAL, here),) if here else ())
         if onward:
             step.tables = placing(step.tables).with_last("traces", trace)
         else:
             self.end_trace(step, trace)
 
-    def on_result(self, step: Step, a: Advertisement, count: int, number: int, sender: Node) -> None:
+    def on_result(self, step: StepEffects, a: Advertisement, count: int, number: int, sender: Node) -> None:
         for trace in placing(step.tables).traces:
             if trace.advertisement == a and sender in trace.waits and number in (0, trace.number):
                 break
@@ -142,14 +142,14 @@ class Placement(Routing):
             step.tables = placing(step.tables).with_last("traces", after)
             self.keep_order(step)
 
-    def is_complete(self, trace: Trace) -> bool:
+    def is_complete(self, trace: PendingTrace) -> bool:
         return not trace.waits
 
-    def keep_order(self, step: Step) -> None:
+    def keep_order(self, step: StepEffects) -> None:
         ordered = tuple(sorted(placing(step.tables).traces, key=lambda t: t.number))
         step.tables = evolve(placing(step.tables), traces=ordered)
 
-    def end_trace(self, step: Step, trace: Trace) -> None:
+    def end_trace(self, step: StepEffects, trace: PendingTrace) -> None:
         """POP-3: tell the upstream broker; POP-5: take it into the profile."""
         self.profile(step, trace.advertisement, trace.counts)
         if trace.upstream != LOCAL:
@@ -163,7 +163,7 @@ class Placement(Routing):
     def total(self, counts: Counts) -> int:
         return sum(many for _, many in counts)
 
-    def profile(self, step: Step, a: Advertisement, counts: Counts) -> None:
+    def profile(self, step: StepEffects, a: Advertisement, counts: Counts) -> None:
         """POP-5: the running average. The first value of a neighbour is taken as it is."""
         old = placing(step.tables).of("profiles", a, Profile())
         averages, reported = dict(old.averages), dict(counts)
@@ -180,7 +180,7 @@ class Placement(Routing):
 
     # -- POP: selection ------------------------------------------------------------------------------------------------
 
-    def may_ask(self, step: Step, a: Advertisement) -> None:
+    def may_ask(self, step: StepEffects, a: Advertisement) -> None:
         """POP-6: enough traces, and none that still waits."""
         tables = placing(step.tables)
         if a in tables.asked or tables.of("gathered", a, 0) < self.parameters.threshold:
@@ -194,7 +194,7 @@ class Placement(Routing):
     def is_outstanding(self, tables: PlacementTables, a: Advertisement) -> bool:
         return any(trace.advertisement == a for trace in tables.traces)
 
-    def on_request(self, step: Step, a: Advertisement, total: Amount, path: Path) -> None:
+    def on_request(self, step: StepEffects, a: Advertisement, total: Amount, path: Path) -> None:
         """POP-10: on to a neighbour, or an answer to where the request began, or none where it is here."""
         behind = dict(placing(step.tables).of("profiles", a, Profile()).averages)
         if path:
@@ -223,21 +223,21 @@ class Placement(Routing):
         """POP-9: all subscribers but those where the request goes. What it brought along counts those it came from."""
         return sum((many for n, many in behind.items() if n != onward), Amount())
 
-    def on_answer(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_answer(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         """POP-10: back along the path."""
         if step.node == path[-1]:
             self.decide(step, a, Decision(path))
         else:
             step.send(path[path.index(step.node) + 1], RelocationAnswer(a, path), "POP-10")
 
-    def decide(self, step: Step, a: Advertisement, decision: Decision) -> None:
+    def decide(self, step: StepEffects, a: Advertisement, decision: Decision) -> None:
         step.tables = placing(step.tables).marked("asked", a, present=False).put("decisions", a, decision)
         step.rules.add("POP-10" if self.parameters.algorithm == "pop" else "GRP-10")
 
     # -- GRAPE: sessions -----------------------------------------------------------------------------------------------
 
     def log(
-        self, step: Step, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
+        self, step: StepEffects, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
     ) -> None:
         """GRP-3: a bit and the number of deliveries. GRP-1: the first broker knows when the session ends."""
         tables = placing(step.tables)
@@ -258,7 +258,7 @@ class Placement(Routing):
     def bit(self, header: Traced) -> int:
         return 1 << (header.number - header.session)
 
-    def retrieve(self, step: Step, a: Advertisement, number: int, sender: Node) -> None:
+    def retrieve(self, step: StepEffects, a: Advertisement, number: int, sender: Node) -> None:
         """GRP-4: ask the neighbours that got publications of the session; GRP-5: answer when they have."""
         tables = placing(step.tables)
         session = tables.session(a, number) or Session(a, number)
@@ -278,7 +278,7 @@ class Placement(Routing):
         return tables.without("sessions", session)
 
     def on_traces(
-        self, step: Step, a: Advertisement, number: int, traces: tuple[BrokerTrace, ...], sender: Node
+        self, step: StepEffects, a: Advertisement, number: int, traces: tuple[BrokerTrace, ...], sender: Node
     ) -> None:
         for old in placing(step.tables).retrievals:
             if (old.advertisement, old.number) == (a, number) and sender in old.waits:
@@ -290,7 +290,7 @@ class Placement(Routing):
     def aggregated(self, mine: tuple[BrokerTrace, ...], theirs: tuple[BrokerTrace, ...]) -> tuple[BrokerTrace, ...]:
         return tuple(sorted((*mine, *theirs), key=lambda trace: trace.broker))
 
-    def may_answer(self, step: Step, retrieval: Retrieval) -> None:
+    def may_answer(self, step: StepEffects, retrieval: Retrieval) -> None:
         """GRP-5: one answer for all behind; at the first broker GRP-10: the choice."""
         if retrieval.waits:
             return

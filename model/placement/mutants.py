@@ -15,13 +15,13 @@ from routeproof.model.placement.vocabulary import (
     Counts,
     Decision,
     Path,
+    PendingTrace,
     PlacementTables,
     Session,
-    Trace,
     Traced,
     TraceRequest,
 )
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 
 PLACEMENT_MUTANTS: dict[str, Mutant] = {}
 
@@ -44,7 +44,7 @@ def mutant(id: str, rule: str) -> Callable[[type[Placement]], type[Placement]]:
 class ReportsEarly(Placement):
     """Reports a traced publication when the first of several neighbours has reported."""
 
-    def is_complete(self, trace: Trace) -> bool:
+    def is_complete(self, trace: PendingTrace) -> bool:
         return True
 
 
@@ -69,13 +69,13 @@ class AsksTooEarly(Placement):
     """Asks when a publication is traced, and not when its result is there."""
 
     def trace(
-        self, step: Step, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
+        self, step: StepEffects, a: Advertisement, header: Traced, sender: Node, onward: tuple[Node, ...], here: int
     ) -> None:
         if sender == LOCAL:
             self.on_request(step, a, Amount(), ())
         super().trace(step, a, header, sender, onward, here)
 
-    def may_ask(self, step: Step, a: Advertisement) -> None:
+    def may_ask(self, step: StepEffects, a: Advertisement) -> None:
         pass
 
 
@@ -99,7 +99,7 @@ class LeavesNothingBehind(Placement):
 class AnswerEndsEarly(Placement):
     """Keeps an answer at the first broker that it reaches on its way back."""
 
-    def on_answer(self, step: Step, a: Advertisement, path: Path) -> None:
+    def on_answer(self, step: StepEffects, a: Advertisement, path: Path) -> None:
         if step.node == path[0]:
             super().on_answer(step, a, path)
         else:
@@ -137,7 +137,7 @@ class PassesAnswersOn(Placement):
 class AsksNobody(Placement):
     """Does not pass a request for traces on."""
 
-    def retrieve(self, step: Step, a: Advertisement, number: int, sender: Node) -> None:
+    def retrieve(self, step: StepEffects, a: Advertisement, number: int, sender: Node) -> None:
         super().retrieve(step, a, number, sender)
         if sender != LOCAL:
             step.sends = [(n, m) for n, m in step.sends if not isinstance(m, TraceRequest)]

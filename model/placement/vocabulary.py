@@ -22,7 +22,7 @@ from attrs import evolve, frozen
 
 from routeproof.model.fields import ORDERED, Node
 from routeproof.model.instance import Instance
-from routeproof.model.messages import Advertisement, Header, Message, Publication
+from routeproof.model.messages import Advertisement, Message, MessageHeader, Publication
 from routeproof.model.tables import Tables, by_id
 
 Path = tuple[Node, ...]
@@ -63,7 +63,7 @@ class Amount:
 
 
 @frozen(cache_hash=True)
-class Traced(Header):
+class Traced(MessageHeader):
     """POP-2: the publication is traced. GRP-1, GRP-2: it has this number at its publisher, in the session that began
     with the number `session`.
     """
@@ -181,7 +181,7 @@ T = TypeVar("T")
 
 
 @frozen(cache_hash=True)
-class Trace:
+class PendingTrace:
     """POP-4: a traced publication, the neighbours whose results are still to come, and what is known of it."""
 
     advertisement: Advertisement
@@ -243,7 +243,7 @@ class PlacementTables(Tables):
     """Publishers here whose next publication is to be traced."""
     numbers: PerAdvertisement[int] = ()
     """The number of publications of each publisher here (GRP-2)."""
-    traces: tuple[Trace, ...] = ()
+    traces: tuple[PendingTrace, ...] = ()
     """Traces that wait for results, the oldest first."""
     profiles: PerAdvertisement[Profile] = ()
     gathered: PerAdvertisement[int] = ()

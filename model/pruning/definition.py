@@ -16,7 +16,7 @@ from typing import Any
 from attrs import evolve
 
 from routeproof.model.definition import Definition, Mutant, Section
-from routeproof.model.history import Event, Ghost, Ledger, Operation
+from routeproof.model.history import Ghost, Ledger, Operation, WorldEvent
 from routeproof.model.instance import Instance, OperationRow, Subscriber, core_operations, own_with
 from routeproof.model.messages import Advertise, Deliver, Publish, Subscribe, Subscription, Unadvertise, Unsubscribe
 from routeproof.model.overlay import Node
@@ -35,7 +35,7 @@ class Astray(Ghost):
     def initial(self, ledger: Ledger) -> bool:
         return False
 
-    def sees(self, ledger: Ledger, event: Event) -> tuple[int, tuple[Deliver, ...]] | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> tuple[int, tuple[Deliver, ...]] | None:
         if not event.deliveries:
             return None
         return (0 if event.operation is None else event.operation.bit), event.deliveries
@@ -54,7 +54,7 @@ class Fair(Ghost):
     def initial(self, ledger: Ledger) -> int:
         return 0
 
-    def sees(self, ledger: Ledger, event: Event) -> int | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> int | None:
         """The bit of a publication that is fair; 0 where a client changes something."""
         match event.operation:
             case None:
@@ -67,7 +67,7 @@ class Fair(Ghost):
         return value | seen if seen else 0
 
 
-class Cut(Ghost):
+class LastCut(Ghost):
     """1 + the rank of the subscription whose withdrawal was the last change, with fair statistics; else 0.
 
     A publication that is fair shows that all was quiet before the withdrawal, also where none was delivered to it.
@@ -79,7 +79,7 @@ class Cut(Ghost):
     def initial(self, ledger: Ledger) -> int:
         return 0
 
-    def sees(self, ledger: Ledger, event: Event) -> int | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> int | None:
         match event.operation:
             case None | Operation(message=Publish()):
                 return None
@@ -94,7 +94,7 @@ class Cut(Ghost):
         return seen if others.fair and all(others.fair >> p & 1 for p in mine) else 0
 
 
-GHOSTS = (Astray(), Fair(), Cut())
+GHOSTS = (Astray(), Fair(), LastCut())
 
 
 def operations(instance: Instance) -> list[OperationRow]:

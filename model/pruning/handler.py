@@ -16,7 +16,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local
 from routeproof.model.pruning.statistics import Statistics, pruned
 from routeproof.model.pruning.vocabulary import Congest, Cut, PruningTables, Relieve, cuts_of, withdraw
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 from routeproof.model.tables import Tables, by_id
 
 Cuts = tuple[Cut, ...]
@@ -31,7 +31,7 @@ class Pruning(Statistics):
     def kept(self, local: Local) -> Kept:
         return Kept(control=True) if pruned(local).held else NOTHING_KEPT
 
-    def dispatch(self, step: Step, sender: Node, message: Hashable) -> None:
+    def dispatch(self, step: StepEffects, sender: Node, message: Hashable) -> None:
         match message:
             case Publish():
                 self.on_publication(step, message, sender)
@@ -49,7 +49,7 @@ class Pruning(Statistics):
 
     # -- withdrawals ---------------------------------------------------------------------------------------------------
 
-    def on_withdrawal(self, step: Step, message: Unsubscribe, sender: Node) -> None:
+    def on_withdrawal(self, step: StepEffects, message: Unsubscribe, sender: Node) -> None:
         if step.tables.sub_from(message.subscription) != sender:
             step.rules.add("RTE-8")
             return
@@ -63,7 +63,7 @@ class Pruning(Statistics):
         else:
             self.withdraw(step, message, sender)
 
-    def withdraw(self, step: Step, message: Unsubscribe, sender: Node) -> None:
+    def withdraw(self, step: StepEffects, message: Unsubscribe, sender: Node) -> None:
         s = message.subscription
         told = [n for n in self.overlay.neighbours(step.node) if n != sender and s in step.tables.sent_to(n)]
         step.tables = step.tables.without_sub(s)  # RTE-6
@@ -81,7 +81,7 @@ class Pruning(Statistics):
             elif neighbour != sender:
                 self.settle(step, neighbour, "RTE-6")
 
-    def triggered(self, step: Step, neighbours: Iterable[Node]) -> int:
+    def triggered(self, step: StepEffects, neighbours: Iterable[Node]) -> int:
         """SIM-8: how many would have to be sent to these if the withdrawal were passed on to all of them."""
         step.rules.add("SIM-8")
         return len({s for n in neighbours for s in self.uncovered(step.tables, n)})
@@ -90,7 +90,7 @@ class Pruning(Statistics):
         wanted = self.wanted(tables, neighbour, self.candidates(tables, neighbour))
         return tuple(s for s in wanted if s not in tables.sent_to(neighbour))
 
-    def shortened(self, step: Step, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
+    def shortened(self, step: StepEffects, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
         """PRN-4: what is left of the list for this neighbour, one hop further."""
         there = {a.id for a, x in step.tables.advs if x == neighbour}
         step.rules.add("PRN-2")
@@ -115,7 +115,7 @@ class Pruning(Statistics):
     def one_less(self, cut: Cut) -> Cut:
         return Cut(cut.advertisement, tuple(None if d is None else d - 1 for d in cut.distances))
 
-    def pass_on(self, step: Step, s: Subscription, onward: Cuts, neighbour: Node) -> None:
+    def pass_on(self, step: StepEffects, s: Subscription, onward: Cuts, neighbour: Node) -> None:
         """PRN-4: what s held back, then its withdrawal with what is left of the list."""
         first = len(step.sends)
         self.settle(step, neighbour, "PRN-4")
@@ -129,7 +129,7 @@ class Pruning(Statistics):
     def with_list(self, message: Hashable, s: Subscription, onward: Cuts) -> Hashable:
         return withdraw(s, onward) if message == Unsubscribe(s) else message
 
-    def only_listed(self, step: Step, said: list[Hashable], onward: Cuts, neighbour: Node) -> list[Hashable]:
+    def only_listed(self, step: StepEffects, said: list[Hashable], onward: Cuts, neighbour: Node) -> list[Hashable]:
         """PRN-5: nothing that intersects no advertisement of the list. It stays unsent until this neighbour is settled
         for another reason."""
         listed = {cut.advertisement for cut in onward}
@@ -142,12 +142,12 @@ class Pruning(Statistics):
 
     # -- what is retained ----------------------------------------------------------------------------------------------
 
-    def on_advertise(self, step: Step, a: Advertisement, sender: Node) -> None:
+    def on_advertise(self, step: StepEffects, a: Advertisement, sender: Node) -> None:
         if self.parameters.newcomers == "withdraw" and step.tables.adv_from(a) is None:
             self.make_way(step, a, sender)
         super().on_advertise(step, a, sender)
 
-    def make_way(self, step: Step, a: Advertisement, neighbour: Node) -> None:
+    def make_way(self, step: StepEffects, a: Advertisement, neighbour: Node) -> None:
         """PRN-16: what is retained there was never weighed against this one."""
         tables = pruned(step.tables)
         retained = tables.retained_for(neighbour)
@@ -156,7 +156,7 @@ class Pruning(Statistics):
             step.rules.add("PRN-16")
             step.tables = tables.with_retained(neighbour, kept)
 
-    def retain(self, step: Step, s: Subscription, neighbour: Node) -> None:
+    def retain(self, step: StepEffects, s: Subscription, neighbour: Node) -> None:
         """PRN-4: the withdrawal ends here, and the neighbour gets no message."""
         tables = pruned(step.tables)
         if self.parameters.remembers:  # PRN-7
@@ -192,7 +192,7 @@ class Pruning(Statistics):
         """PRN-12"""
         return any(self.covers(s, t) for t in drawn)
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         tables = pruned(step.tables)
         super().settle(step, neighbour, rule)
         retained = tables.retained_for(neighbour)
@@ -206,7 +206,7 @@ class Pruning(Statistics):
 
     def _note_retained(
         self,
-        step: Step,
+        step: StepEffects,
         neighbour: Node,
         retained: tuple[Subscription, ...],
         pool: tuple[Subscription, ...],
@@ -231,16 +231,16 @@ class Pruning(Statistics):
         gone = {message.subscription for x, message in pruned(tables).held if x == LOCAL}
         return tuple(s for s in super().deliver_to(tables, p) if s not in gone)
 
-    def on_congest(self, step: Step) -> None:
+    def on_congest(self, step: StepEffects) -> None:
         step.tables = evolve(pruned(step.tables), congested=True)
 
-    def on_relieve(self, step: Step) -> None:
+    def on_relieve(self, step: StepEffects) -> None:
         """PRN-6: what was held, in the order in which it came."""
         held = pruned(step.tables).held
         step.tables = evolve(pruned(step.tables), held=(), congested=False)
         self.resume(step, held)
 
-    def end_hold(self, step: Step, s: Subscription) -> None:
+    def end_hold(self, step: StepEffects, s: Subscription) -> None:
         """PRN-14: a withdrawal of s that waits does not wait for what comes after it."""
         held = pruned(step.tables).held
         due = tuple(entry for entry in held if entry[1].subscription == s)
@@ -249,7 +249,7 @@ class Pruning(Statistics):
             step.tables = evolve(pruned(step.tables), held=tuple(entry for entry in held if entry not in due))
             self.resume(step, due)
 
-    def resume(self, step: Step, held: Iterable[tuple[Node, Unsubscribe]]) -> None:
+    def resume(self, step: StepEffects, held: Iterable[tuple[Node, Unsubscribe]]) -> None:
         for sender, message in held:
             if step.tables.sub_from(message.subscription) == sender:
                 step.rules.add("PRN-6")

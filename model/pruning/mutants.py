@@ -14,7 +14,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning.handler import Cuts, Pruning
 from routeproof.model.pruning.statistics import critical_distance
 from routeproof.model.pruning.vocabulary import PRUNING, Cut, PruningTables, Row, met, publish
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 from routeproof.model.tables import Tables
 
 Subs = tuple[Subscription, ...]
@@ -64,7 +64,7 @@ class DecrementForgotten(Pruning):
 class ListForEverybody(Pruning):
     """Passes a withdrawal on toward a neighbour because of advertisements in other directions."""
 
-    def shortened(self, step: Step, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
+    def shortened(self, step: StepEffects, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
         return tuple(self.one_less(cut) for cut in cuts if self.goes_on(self.counting(cut, triggered)))
 
 
@@ -88,7 +88,7 @@ class WrongCount(Pruning):
 class ThresholdsSwapped(Pruning):
     """Writes the distance of the greater threshold first."""
 
-    def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
+    def cut(self, step: StepEffects, s: Subscription, a: Advertisement) -> Cut | None:
         cut = super().cut(step, s, a)
         return None if cut is None else Cut(cut.advertisement, cut.distances[::-1])
 
@@ -137,7 +137,7 @@ class EndAlways(Pruning):
 class TriggeredElsewhere(Pruning):
     """Counts triggered subscriptions for one neighbour instead of all, and for all instead of one."""
 
-    def triggered(self, step: Step, neighbours: Iterable[Node]) -> int:
+    def triggered(self, step: StepEffects, neighbours: Iterable[Node]) -> int:
         all_told = [n for n in self.overlay.neighbours(step.node) if self.uncovered(step.tables, n)]
         asked = list(neighbours)[:1] if self.parameters.triggered == "broker" else all_told
         return super().triggered(step, asked)
@@ -150,7 +150,7 @@ class TriggeredElsewhere(Pruning):
 class AdditionsSkipped(Pruning):
     """Passes a withdrawal on without sending the subscriptions that it held back, but records them as sent."""
 
-    def pass_on(self, step: Step, s: Subscription, onward: Cuts, neighbour: Node) -> None:
+    def pass_on(self, step: StepEffects, s: Subscription, onward: Cuts, neighbour: Node) -> None:
         first = len(step.sends)
         super().pass_on(step, s, onward, neighbour)
         step.sends[first:] = [(n, m) for n, m in step.sends[first:] if not isinstance(m, Subscribe)]
@@ -160,7 +160,7 @@ class AdditionsSkipped(Pruning):
 class WithdrawalBeforeAdditions(Pruning):
     """Passes a withdrawal on before the subscriptions that it held back."""
 
-    def pass_on(self, step: Step, s: Subscription, onward: Cuts, neighbour: Node) -> None:
+    def pass_on(self, step: StepEffects, s: Subscription, onward: Cuts, neighbour: Node) -> None:
         first = len(step.sends)
         super().pass_on(step, s, onward, neighbour)
         step.sends[first:] = sorted(step.sends[first:], key=lambda send: isinstance(send[1], Subscribe))
@@ -204,7 +204,7 @@ class RetainedWithoutAdvertisement(Pruning):
 class RetainedForgotten(Pruning):
     """Forgets a retained subscription without a message when no advertisement draws it any more."""
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         assert isinstance(step.tables, PruningTables)
         kept = step.tables.retained_for(neighbour)
         first = len(step.sends)
@@ -218,7 +218,7 @@ class RetainedForgotten(Pruning):
 class NotRemembered(Pruning):
     """Ends a withdrawal without recording that the neighbour still has the subscription, but still lets it quench."""
 
-    def retain(self, step: Step, s: Subscription, neighbour: Node) -> None:
+    def retain(self, step: StepEffects, s: Subscription, neighbour: Node) -> None:
         pass
 
 
@@ -238,7 +238,7 @@ class RetainedAndCandidate(Pruning):
 class DistanceNotReset(Pruning):
     """Continues to count the distance where several subscriptions match."""
 
-    def header(self, step: Step, message: Publish, sender: Node) -> Publish:
+    def header(self, step: StepEffects, message: Publish, sender: Node) -> Publish:
         told = super().header(step, message, sender)
         return told if sender == LOCAL else publish(told.publication, met(message).distance + 1, met(told).count)
 
@@ -247,7 +247,7 @@ class DistanceNotReset(Pruning):
 class PublisherCountsAHop(Pruning):
     """Starts with distance 1 at the publisher's broker."""
 
-    def header(self, step: Step, message: Publish, sender: Node) -> Publish:
+    def header(self, step: StepEffects, message: Publish, sender: Node) -> Publish:
         return publish(message.publication, 1) if sender == LOCAL else super().header(step, message, sender)
 
 
@@ -255,7 +255,7 @@ class PublisherCountsAHop(Pruning):
 class OwnSubscriptionCountsTwice(Pruning):
     """Counts one matching subscription as several."""
 
-    def matching(self, step: Step, p: Publication, sender: Node) -> Subs:
+    def matching(self, step: StepEffects, p: Publication, sender: Node) -> Subs:
         return 2 * super().matching(step, p, sender)
 
 
@@ -263,7 +263,7 @@ class OwnSubscriptionCountsTwice(Pruning):
 class DatabaseNotPurged(Pruning):
     """Keeps the statistics of a subscription that its client has withdrawn."""
 
-    def purge(self, step: Step, s: Subscription) -> None:
+    def purge(self, step: StepEffects, s: Subscription) -> None:
         pass
 
 
@@ -271,7 +271,7 @@ class DatabaseNotPurged(Pruning):
 class WindowIgnored(Pruning):
     """Keeps more rows than the window allows."""
 
-    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
+    def note(self, step: StepEffects, s: Subscription, told: Publish, row: Row) -> None:
         assert isinstance(step.tables, PruningTables)
         step.tables = step.tables.with_row(s, told.publication.of, row, sys.maxsize)
 
@@ -283,7 +283,7 @@ class WindowIgnored(Pruning):
 class HeldWithdrawalsDropped(Pruning):
     """Forgets the held withdrawals when it is relieved."""
 
-    def resume(self, step: Step, held: Iterable[tuple[Node, Unsubscribe]]) -> None:
+    def resume(self, step: StepEffects, held: Iterable[tuple[Node, Unsubscribe]]) -> None:
         pass
 
 
@@ -299,5 +299,5 @@ class DeliversWhileHeld(Pruning):
 class HoldOutlivesReturn(Pruning):
     """Continues to hold the withdrawal of a subscription that was issued again."""
 
-    def end_hold(self, step: Step, s: Subscription) -> None:
+    def end_hold(self, step: StepEffects, s: Subscription) -> None:
         pass

@@ -18,7 +18,7 @@ from routeproof.model.messages import Advertisement, Deliver, Publication, Publi
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocol import Local
 from routeproof.model.pruning.vocabulary import Cut, PruningParameters, PruningTables, Row, met, publish, withdraw
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 
 
 def critical_distance(distances: Sequence[int], threshold: int, inclusive: bool = True) -> int | None:
@@ -55,7 +55,7 @@ class Statistics(Routing):
 
     # -- publications --------------------------------------------------------------------------------------------------
 
-    def on_publication(self, step: Step, message: Publish, sender: Node) -> None:
+    def on_publication(self, step: StepEffects, message: Publish, sender: Node) -> None:
         p = message.publication
         told = self.header(step, message, sender)
         for neighbour in self.publish_to(step, p, sender):
@@ -71,7 +71,7 @@ class Statistics(Routing):
             return Row(p.id, met(message).distance, met(message).count, (p.event, sender))
         return Row(p.id, met(told).distance, met(told).count)
 
-    def header(self, step: Step, message: Publish, sender: Node) -> Publish:
+    def header(self, step: StepEffects, message: Publish, sender: Node) -> Publish:
         p = message.publication
         if sender == LOCAL:  # STA-1: whatever matches at the publisher's broker
             step.rules.add("STA-1")
@@ -80,7 +80,7 @@ class Statistics(Routing):
         distance, count = updated(len(self.matching(step, p, sender)), met(message).distance, met(message).count)
         return publish(p, distance, count)
 
-    def matching(self, step: Step, p: Publication, sender: Node) -> tuple[Subscription, ...]:
+    def matching(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Subscription, ...]:
         """The entries that count as several (STA-2)."""
         matching = [(s, x) for s, x in step.tables.subs if s.filter.matches(p.event)]
         if self.parameters.counts == "elsewhere" and any(x == sender for _, x in matching):
@@ -88,7 +88,7 @@ class Statistics(Routing):
             matching = [(s, x) for s, x in matching if x != sender]
         return tuple(s for s, _ in matching)
 
-    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
+    def note(self, step: StepEffects, s: Subscription, told: Publish, row: Row) -> None:
         """STA-6"""
         p, tables, window = told.publication, pruned(step.tables), self.parameters.window
         step.rules.add("STA-6")
@@ -96,7 +96,7 @@ class Statistics(Routing):
             step.rules.add("STA-7")
         step.tables = tables.with_row(s, p.of, row, window)
 
-    def purge(self, step: Step, s: Subscription) -> None:
+    def purge(self, step: StepEffects, s: Subscription) -> None:
         kept = pruned(step.tables).without_rows(s)
         if kept != step.tables:
             step.rules.add("STA-7")
@@ -104,7 +104,7 @@ class Statistics(Routing):
 
     # -- the list of a withdrawal --------------------------------------------------------------------------------------
 
-    def write_list(self, step: Step, s: Subscription) -> Unsubscribe:
+    def write_list(self, step: StepEffects, s: Subscription) -> Unsubscribe:
         """PRN-1: how far the withdrawal is to go, by advertisement; without a list, all the way."""
         tables = pruned(step.tables)
         if self.policy == "selective" and self.most(tables, s) < self.parameters.fewest:  # STA-8
@@ -130,7 +130,7 @@ class Statistics(Routing):
         """STA-5: does an entry from there count for a publication from that hop?"""
         return source != hop or self.parameters.counts == "all"
 
-    def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
+    def cut(self, step: StepEffects, s: Subscription, a: Advertisement) -> Cut | None:
         rows = pruned(step.tables).rows_of(s, a.id)
         if any(row.came is not None for row in rows):
             step.rules.add("STA-9")

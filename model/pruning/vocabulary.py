@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from routeproof.model.fields import AdvertisementId
 from routeproof.model.filters import Event
-from routeproof.model.messages import Header, Message, Publication, Publish, Subscription, Unsubscribe
+from routeproof.model.messages import Message, MessageHeader, Publication, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 from routeproof.model.tables import Tables, by_id, replaced
 
@@ -51,7 +51,7 @@ class PruningParameters:
 
 
 @frozen(cache_hash=True)
-class Met(Header):
+class Met(MessageHeader):
     """STA-1: what brokers have made of a publication: hops since it last met another subscription, and how often."""
 
     distance: int = 0
@@ -67,7 +67,7 @@ class Cut:
 
 
 @frozen(cache_hash=True)
-class CutList(Header):
+class CutList(MessageHeader):
     """PRN-1: how far a withdrawal is to go. A withdrawal without this header goes all the way."""
 
     cuts: tuple[Cut, ...]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.specification import Claim, Part, Repair, judged, measured_rows, most, near
+from routeproof.spec.specification import Claim, FigureComparison, Repair, judged, measured_rows, most, near
 
 DRAINED = (
     "move3",
@@ -206,16 +206,16 @@ MEASURED = measured_rows("routeproof.spec.migration")
 SCALE = "18 publishers, 45 subscriptions each, eight minutes, one drawing; no queues, delays of hops and links"
 
 
-def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *criterion: Part) -> Claim:
+def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *criterion: FigureComparison) -> Claim:
     """A claim about figures; its criterion gives the verdict."""
     verdict = judged(criterion, MEASURED[experiment])
     return Claim(id, paper, says, reading, verdict, SCALE, experiment, criterion=criterion)
 
 
-def _falling(quantity: str, metric: str) -> tuple[Part, ...]:
+def _falling(quantity: str, metric: str) -> tuple[FigureComparison, ...]:
     """A quantity is nowhere more than at the weight before."""
     names = [(quantity, f"grape {metric} {weight}") for weight in (1, 25, 50, 75, 100)]
-    return tuple(Part(there, "at most", 1, here) for here, there in pairwise(names))
+    return tuple(FigureComparison(there, "at most", 1, here) for here, there in pairwise(names))
 
 
 FIGURE_CLAIMS = (
@@ -243,8 +243,8 @@ FIGURE_CLAIMS = (
         "004-fig6",
         most("overhead, largest", "grape load 100", 5),
         most("overhead, largest", "grape delay 100", 5),
-        Part(("message rate, X 16", "pop"), "at least", 1.25, ("message rate, X 16", "grape load 100")),
-        Part(("message rate, X 16", "pop"), "at most", 1.75, ("message rate, X 16", "grape load 100")),
+        FigureComparison(("message rate, X 16", "pop"), "at least", 1.25, ("message rate, X 16", "grape load 100")),
+        FigureComparison(("message rate, X 16", "pop"), "at most", 1.75, ("message rate, X 16", "grape load 100")),
     ),
     _figure(
         "FIG-placement-fanout",
@@ -253,7 +253,9 @@ FIGURE_CLAIMS = (
         "Message rate and input load on 63 brokers, with a fan-out of 4 against one of 2.",
         "004-fanout",
         *(
-            Part((f"{quantity}, on fan-out 4", algorithm), "at least", 1, (f"{quantity}, on fan-out 2", algorithm))
+            FigureComparison(
+                (f"{quantity}, on fan-out 4", algorithm), "at least", 1, (f"{quantity}, on fan-out 2", algorithm)
+            )
             for quantity in ("message rate", "input load")
             for algorithm in ("pop", "grape load 100", "grape delay 100")
         ),

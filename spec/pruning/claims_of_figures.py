@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.specification import Claim, Part, judged, least, measured_rows, more, most, near
+from routeproof.spec.specification import Claim, FigureComparison, judged, least, measured_rows, more, most, near
 
 ELSEWHERE = "triggered, mean of the other inner brokers"
 TABLE = "core table, mean, in the end"
@@ -20,20 +20,22 @@ MEASURED = measured_rows("routeproof.spec.pruning")
 """Rows by experiment: (quantity, algorithm) to a number."""
 
 
-def figure(id: str, paper: str, says: str, reading: str, scope: str, experiment: str, *criterion: Part) -> Claim:
+def figure(
+    id: str, paper: str, says: str, reading: str, scope: str, experiment: str, *criterion: FigureComparison
+) -> Claim:
     """A claim whose verdict its criterion gives of what was measured."""
     verdict = judged(criterion, MEASURED[experiment])
     return Claim(id, paper, says, reading, verdict, scope, experiment, criterion=criterion)
 
 
-def grows(quantity: str, algorithm: str, times: float, first: str, last: str) -> Part:
-    return Part((f"{quantity}, {last}", algorithm), "at least", times, (f"{quantity}, {first}", algorithm))
+def grows(quantity: str, algorithm: str, times: float, first: str, last: str) -> FigureComparison:
+    return FigureComparison((f"{quantity}, {last}", algorithm), "at least", times, (f"{quantity}, {first}", algorithm))
 
 
-def rising(quantity: str, algorithm: str, places: str) -> tuple[Part, ...]:
+def rising(quantity: str, algorithm: str, places: str) -> tuple[FigureComparison, ...]:
     """A quantity is nowhere less than at the place before."""
     return tuple(
-        Part((f"{quantity} {there}", algorithm), "at least", 1, (f"{quantity} {here}", algorithm))
+        FigureComparison((f"{quantity} {there}", algorithm), "at least", 1, (f"{quantity} {here}", algorithm))
         for here, there in pairwise(places)
     )
 
@@ -83,10 +85,13 @@ FIGURE_CLAIMS = (
         "full scale: 31 under active and packing, 15 under lazy and 28 under selective, where E has thousands",
         "001-fig7",
         *(
-            Part(("triggered at E", "active"), "at least", 10, (ELSEWHERE, name))
+            FigureComparison(("triggered at E", "active"), "at least", 10, (ELSEWHERE, name))
             for name in ("active", "lazy", "packing", "selective")
         ),
-        *(Part((ELSEWHERE, "active"), "at most", 3, (ELSEWHERE, name)) for name in ("lazy", "packing", "selective")),
+        *(
+            FigureComparison((ELSEWHERE, "active"), "at most", 3, (ELSEWHERE, name))
+            for name in ("lazy", "packing", "selective")
+        ),
     ),
     figure(
         "FIG-tables",
@@ -129,7 +134,7 @@ FIGURE_CLAIMS = (
         "001-fig7",
         most("publications in vain, inner brokers", "selective", 0.0038),
         most("publications in vain, core", "selective", 0.0001),
-        Part(
+        FigureComparison(
             ("publications in vain, inner brokers", "selective"),
             "at least",
             1,
@@ -143,7 +148,7 @@ FIGURE_CLAIMS = (
         "Table II, measured on this machine with our brokers: what a message of each kind costs.",
         "a publication costs nearly the same under every policy, since matching does not look at what cannot match",
         "000-table2",
-        Part(("subscription, covering", "active"), "at least", 5, ("subscription, matching", "active")),
+        FigureComparison(("subscription, covering", "active"), "at least", 5, ("subscription, matching", "active")),
         more("publication", "none", 2, "active"),
     ),
     figure(
@@ -242,7 +247,7 @@ FIGURE_CLAIMS = (
         "full scale: 6 of 53,701 at the core, 5,204, 3,049 and 985 at a broker of the three tiers below",
         "001-fig12",
         *(
-            Part(
+            FigureComparison(
                 (f"in vain at a broker, tier {tier}, monitors move", "selective"),
                 "at least",
                 10,
@@ -250,7 +255,7 @@ FIGURE_CLAIMS = (
             )
             for tier in (2, 3, 4)
         ),
-        Part(
+        FigureComparison(
             ("publications at a broker, tier 1, monitors move", "selective"),
             "at least",
             2,
@@ -265,7 +270,7 @@ FIGURE_CLAIMS = (
         "full scale: 203, then 196; 211, then 206",
         "001-fig12",
         *(
-            Part(
+            FigureComparison(
                 (f"mean table, in the end, {who} move", "selective"),
                 "at most",
                 1,
@@ -305,8 +310,8 @@ FIGURE_CLAIMS = (
         "000, full scale: under active the mean is 78 s and the longest 136 s, where a network at rest takes 0.02 s; "
         "incremental's longest is 42 times its mean. 001 shows percentiles, which were not made",
         "000-fig6",
-        Part(("longest delay", "active"), "at least", 1_000, ("steady delay", "incremental")),
-        Part(("longest delay", "active"), "at least", 10, ("mean delay", "active")),
+        FigureComparison(("longest delay", "active"), "at least", 1_000, ("steady delay", "incremental")),
+        FigureComparison(("longest delay", "active"), "at least", 10, ("mean delay", "active")),
     ),
     figure(
         "FIG-mobile-tables",
@@ -316,10 +321,12 @@ FIGURE_CLAIMS = (
         "The mean table of the star of Fig. 9, at the beginning and in the end.",
         "scale 0.02: 836 to 814 under incremental, no fall under active",
         "000-fig9",
-        Part(
+        FigureComparison(
             ("mean table, in the end", "incremental"), "at most", 0.99, ("mean table, at the first move", "incremental")
         ),
-        Part(("mean table, in the end", "active"), "at least", 0.99, ("mean table, at the first move", "active")),
+        FigureComparison(
+            ("mean table, in the end", "active"), "at least", 0.99, ("mean table, at the first move", "active")
+        ),
     ),
     figure(
         "FIG-workflow-tables",
@@ -328,7 +335,7 @@ FIGURE_CLAIMS = (
         "The mean table, at its smallest and at its largest.",
         "full scale: 129 to 684 under active, which is wide, and 129 to 643 under incremental, which is not much less",
         "000-fig10",
-        Part(("mean table, to", "active"), "at least", 2, ("mean table, from", "active")),
+        FigureComparison(("mean table, to", "active"), "at least", 2, ("mean table, from", "active")),
         more("mean table, to", "active", 2, "incremental"),
     ),
     figure(

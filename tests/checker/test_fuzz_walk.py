@@ -8,7 +8,7 @@ from attrs import evolve
 
 from routeproof.checker.counterexamples.record import follow, replay
 from routeproof.checker.evaluation import Monitor, violations
-from routeproof.checker.fuzz.walk import Tally, Violated, Violation, Walk, trimmed
+from routeproof.checker.fuzz.walk import Violated, Violation, Walk, WalkTally, trimmed
 from routeproof.checker.instances import find
 from routeproof.model.definition import CORE_DEFINITION
 from routeproof.model.messages import CORE
@@ -69,7 +69,7 @@ def test_judges_as_the_monitor_does(mutant: str, policy: str) -> None:
         asked = world(find(name), policy, mutant)
         for number in range(40):
             found: list[Violation] = []
-            walk = Walk(asked, properties, Tally(), reporting_to(found, sought=False))
+            walk = Walk(asked, properties, WalkTally(), reporting_to(found, sought=False))
             for step in replay(asked, any_run(asked, number)):
                 walk.take(step.action)
                 expected = {p.id: why for p, why in violations(asked, step.state, properties)}
@@ -84,7 +84,7 @@ def test_judges_as_the_monitor_does(mutant: str, policy: str) -> None:
 def test_a_cycle_is_seen_when_it_closes() -> None:
     asked, drains = world(find("line3"), "active", "publication-sent-back"), PROPERTIES["Drains"]
     found: list[Violation] = []
-    walk = Walk(asked, [drains], Tally(), reporting_to(found, sought=True))
+    walk = Walk(asked, [drains], WalkTally(), reporting_to(found, sought=True))
     with pytest.raises(Violated):
         act_and_drain(walk)
     assert walk.over
@@ -98,7 +98,7 @@ def test_a_queue_that_nobody_empties_is_seen_once_nothing_else_can_happen() -> N
     asked, drains = world(find("pair3"), "active", "waits-for-advertisement"), PROPERTIES["Drains"]
     for number in range(200):
         found: list[Violation] = []
-        walk = Walk(asked, [drains], Tally(), reporting_to(found, sought=False))
+        walk = Walk(asked, [drains], WalkTally(), reporting_to(found, sought=False))
         for label in any_run(asked, number):
             walk.take(asked.action_named[label])
         walk.conclude()
@@ -140,7 +140,7 @@ def test_a_network_that_never_rests_is_given_up() -> None:
     walk = Walk(
         World(find("tiny"), Growing(), "none", definition=SAYS_NUMBERS),
         [PROPERTIES["Drains"]],
-        Tally(),
+        WalkTally(),
         reporting_to(found, sought=False),
     )
     walk.take(walk.possible_operations()[0])
@@ -155,7 +155,7 @@ def test_trimming_leaves_out_all_that_can_be() -> None:
     asked, lost = world(find("star4"), "active", "removals-first"), PROPERTIES["NoLostDelivery"]
     found: list[Violation] = []
     for number in range(1000):
-        walk = Walk(asked, [lost], Tally(), reporting_to(found, sought=False))
+        walk = Walk(asked, [lost], WalkTally(), reporting_to(found, sought=False))
         for label in any_run(asked, number):
             walk.take(asked.action_named[label])
         if found:

@@ -1,10 +1,11 @@
-"""The number and the size of modules.
+"""The number and the size of modules, and class names that mean one thing.
 
 `docs/decisions/0019-definitions.md` says how modules are counted: those of the house on one side, those of each
 protocol that came after pruning on the other.
 """
 
-from collections import Counter
+import ast
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,3 +45,18 @@ def test_the_house_has_few_modules() -> None:
 def test_no_module_is_long() -> None:
     lines = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in modules()}
     assert not {name: count for name, count in lines.items() if count > LONGER.get(name, LINES)}
+
+
+SAME_NOTION = frozenset({"BrokerTrace", "Header", "MasterMap", "Profile", "WorkingMap"})
+"""Classes of one notion in two rooms: the model's and the implementation's, or a value and the type of its JSON."""
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Rename one of two: a class that another module has too says more of itself (`GroupStretch`, `RunSummary`)."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.as_posix())
+    twice = {name: found for name, found in homes.items() if len(found) > 1}
+    assert set(twice) == SAME_NOTION, twice

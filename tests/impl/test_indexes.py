@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from routeproof.impl.index.filter_index import CoveredIndex, FilterIndex
 from routeproof.impl.index.predicate_index import Nests
-from routeproof.impl.index.profile import NUMBER_HI, NUMBER_LO, Profile, Span, profile_of, spans_of
-from routeproof.impl.index.texts import Ladder, Texts, Words, traits_of
+from routeproof.impl.index.profile import NUMBER_HI, NUMBER_LO, FilterProfile, Span, profile_of, spans_of
+from routeproof.impl.index.texts import Ladder, Texts, WordSet, traits_of
 from routeproof.impl.routing import Broker
 from routeproof.model.filters import STRICT, Event, EventSet, Filter, string_set
 from routeproof.model.filters.string_set import StringRange, StringSet
@@ -43,7 +43,7 @@ def test_an_index_finds_what_asking_everyone_finds(drawn: tuple[list[Filter], Ev
     filters, event = drawn
     profiles = list(dict.fromkeys(profile_of(each) for each in filters))
     index, covered = FilterIndex(), CoveredIndex()
-    present: list[Profile] = []
+    present: list[FilterProfile] = []
     for _ in range(3):
         for profile in random.sample(profiles, len(profiles)):
             if profile not in present:
@@ -73,7 +73,7 @@ def test_every_condition_finds_every_other() -> None:
         assert same(covered.covered(asked), [p for p in profiles if asked.filter.covers(p.filter)])
 
 
-def same(found: Iterable[Profile], expected: Sequence[Profile]) -> bool:
+def same(found: Iterable[FilterProfile], expected: Sequence[FilterProfile]) -> bool:
     """The same profiles, each once."""
     listed = list(found)
     return len(listed) == len(expected) and set(listed) == set(expected)
@@ -178,7 +178,7 @@ def test_texts_miss_nothing(kept: list[StringSet], word: str, random: Random) ->
 @quick
 @given(st.lists(letters, min_size=1, max_size=len(PROFILES)), st.lists(string_sets, min_size=2, max_size=2))
 def test_words_miss_nothing(kept: list[str], asked: list[StringSet]) -> None:
-    words, word_of = Words(), dict(zip(PROFILES, kept, strict=False))
+    words, word_of = WordSet(), dict(zip(PROFILES, kept, strict=False))
     for profile, word in word_of.items():
         if profile is PROFILES[len(word_of) // 2]:  # parts are learnt of with the first question
             list(words.within(asked[0]))
@@ -207,7 +207,7 @@ class Asked:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
         for question in ("matches", "covers", "overlaps"):
-            monkeypatch.setattr(Profile, question, self._counting(getattr(Profile, question)))
+            monkeypatch.setattr(FilterProfile, question, self._counting(getattr(FilterProfile, question)))
 
     def _counting(self, question: Callable[..., bool]) -> Callable[..., bool]:
         def counted(*arguments: object) -> bool:

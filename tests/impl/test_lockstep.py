@@ -19,10 +19,10 @@ from routeproof.impl import routing as broker_module
 from routeproof.impl.index import Candidates, Matching
 from routeproof.impl.index import profile as profile_module
 from routeproof.impl.index import texts as texts_module
-from routeproof.impl.index.covering import Covering, Group, Settlement
+from routeproof.impl.index.covering import CandidateGroup, Covering, Settlement
 from routeproof.impl.index.filter_index import CoveredIndex
 from routeproof.impl.index.predicate_index import PredicateIndex
-from routeproof.impl.index.profile import Entry, Profile, Sketch, Spans, encloses
+from routeproof.impl.index.profile import FilterProfile, ProfiledSubscription, Sketch, Spans, encloses
 from routeproof.impl.index.texts import Texts
 from routeproof.impl.routing import Broker, Outbox
 from routeproof.model.filters.string_set import beginning_with
@@ -160,21 +160,21 @@ def removals_first(self: Outbox, neighbour: Node, settlement: Settlement) -> Non
     self.sends += [(neighbour, Subscribe(entry.subscription)) for entry in settlement.additions]
 
 
-def no_second_look(self: Covering, emptied: list[Group]) -> None:
+def no_second_look(self: Covering, emptied: list[CandidateGroup]) -> None:
     TAKE_OUT(self, emptied)
     self._loose.clear()
 
 
-def known_by_filter_only(self: Candidates, advertised: Profile) -> None:
+def known_by_filter_only(self: Candidates, advertised: FilterProfile) -> None:
     LEARN(self, advertised)
     self._advertisements[advertised] = 1
 
 
-def never_late(self: Candidates, advertised: Profile, intersecting: object) -> None:
+def never_late(self: Candidates, advertised: FilterProfile, intersecting: object) -> None:
     self._learn(advertised)
 
 
-def moved_in_name_only(self: Broker, entry: Entry, source: Node) -> None:
+def moved_in_name_only(self: Broker, entry: ProfiledSubscription, source: Node) -> None:
     self._matching.remove(entry)
     entry.source = source
     self._matching.add(entry)
@@ -192,13 +192,13 @@ def anything_unsure_is_true(outer: Sketch, inner: Spans) -> bool:
     return encloses(outer, inner) is not False
 
 
-def only_fixed(self: PredicateIndex, spans: Spans) -> Iterator[Profile]:
+def only_fixed(self: PredicateIndex, spans: Spans) -> Iterator[FilterProfile]:
     return (
         profile for profile in NEAR(self, spans) if any(span.key is not None for span in profile.sketch.spans.values())
     )
 
 
-def drawn_whatever_else_draws(self: Candidates, advertised: Profile) -> None:
+def drawn_whatever_else_draws(self: Candidates, advertised: FilterProfile) -> None:
     """The other advertisements that draw a filter are not looked for."""
     index, self._advertised = self._advertised, type(self._advertised)()
     self._advertised.add(advertised)
@@ -207,11 +207,11 @@ def drawn_whatever_else_draws(self: Candidates, advertised: Profile) -> None:
     self._advertised = index
 
 
-def no_part(found: Iterator[Profile]) -> Iterator[Profile]:
+def no_part(found: Iterator[FilterProfile]) -> Iterator[FilterProfile]:
     return (profile for profile in found if "contains" not in str(profile.filter))
 
 
-def no_ending(found: Iterator[Profile]) -> Iterator[Profile]:
+def no_ending(found: Iterator[FilterProfile]) -> Iterator[FilterProfile]:
     return (profile for profile in found if "suffix" not in str(profile.filter))
 
 
@@ -229,7 +229,7 @@ STRING_FAULTS: dict[str, tuple[object, str, object]] = {
 
 FAULTS: dict[str, tuple[object, str, object, str]] = {
     "COV-8 removals first": (Outbox, "settle", removals_first, "active"),
-    "COV-10 the lowest id, sent or not": (Group, "first", property(lambda group: group.roster[0]), "active"),
+    "COV-10 the lowest id, sent or not": (CandidateGroup, "first", property(lambda group: group.roster[0]), "active"),
     "COV-2 what a coverer quenched is forgotten with it": (Covering, "_take_out", no_second_look, "active"),
     "COV-4 a wider newcomer takes nothing in": (CoveredIndex, "covered", lambda self, wide: iter(()), "active"),
     "COV-6 what lost its place is not looked at": (Covering, "_loosen_what_was_not_sent", lambda self: None, "lazy"),

@@ -11,9 +11,9 @@ import pytest
 from attrs import asdict
 
 from routeproof.checker.cli.run_simulated import summary, write_delays, write_samples
-from routeproof.checker.experiments.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, Series, figures, number, thinned
+from routeproof.checker.experiments.plots import HEIGHT, MOST_POINTS, WIDTH, Chart, PlotLine, figures, number, thinned
 from routeproof.impl.observers import COUNTED, DELAYS, FINEST, MOMENTARY, Metrics, histogram, quantile
-from routeproof.impl.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.simulator import Costs, Network, Simulator, TimedOperation
 from routeproof.model.messages import (
     Deliver,
     Message,
@@ -54,8 +54,8 @@ def metrics() -> Metrics:
     """Service 5, latency 10. Two publications at 0, one of which nobody wants; then a withdrawal at 50."""
     metrics = Metrics(PAIR.brokers, every=22)
     simulator = Simulator(PAIR, answer, Costs(5, 5, 5, 5), Network(latency=10), [metrics])
-    publications = [Operation(0, 1, Publish(publication(n))) for n in (1, 2)]
-    simulator.play([*publications, Operation(50, 1, Unsubscribe(subscription(9)))])
+    publications = [TimedOperation(0, 1, Publish(publication(n))) for n in (1, 2)]
+    simulator.play([*publications, TimedOperation(50, 1, Unsubscribe(subscription(9)))])
     return metrics
 
 
@@ -106,7 +106,7 @@ def test_a_row_is_taken_back_where_more_happens_at_its_time() -> None:
     metrics = Metrics(PAIR.brokers, every=10)
     simulator = Simulator(PAIR, answer, Costs.free(), Network(latency=0), [metrics])
     for rank in (2, 4):
-        simulator.play([Operation(30, 1, Publish(publication(rank)))])
+        simulator.play([TimedOperation(30, 1, Publish(publication(rank)))])
     assert list(metrics.times) == [10, 20, 30]
     assert metrics.last("delivered") == {1: 0, 2: 4}
     assert metrics.windows["delays"] == [0, 0, 0, 0, 0, 4]
@@ -201,18 +201,18 @@ def paths(root: ET.Element) -> list[str]:
 
 
 def test_a_line_is_where_its_points_are() -> None:
-    root = drawn(Chart("Title", "across", "up", [Series("line", [(0, 0), (5, 10), (10, 5)])]))
+    root = drawn(Chart("Title", "across", "up", [PlotLine("line", [(0, 0), (5, 10), (10, 5)])]))
     assert paths(root) == ["M84 362L407 46L730 204"]
     assert {"Title", "across", "up", "line", "0", "10"} <= set(texts(root))
 
 
 def test_a_count_is_drawn_in_steps() -> None:
-    root = drawn(Chart("t", "x", "y", [Series("line", [(0, 0), (10, 10)], steps=True)]))
+    root = drawn(Chart("t", "x", "y", [PlotLine("line", [(0, 0), (10, 10)], steps=True)]))
     assert paths(root) == ["M84 362H730V46"]
 
 
 def test_a_logarithmic_axis_is_straight_in_powers_of_ten() -> None:
-    root = drawn(Chart("t", "x", "y", [Series("line", [(0, 1), (1, 10), (2, 100)])], log_y=True))
+    root = drawn(Chart("t", "x", "y", [PlotLine("line", [(0, 1), (1, 10), (2, 100)])], log_y=True))
     assert paths(root) == ["M84 362L407 204L730 46"]
     assert {"1", "10", "100"} <= set(texts(root))
 
@@ -224,18 +224,18 @@ def test_a_logarithmic_axis_is_straight_in_powers_of_ten() -> None:
 )
 @pytest.mark.parametrize("log", [False, True])
 def test_any_points_make_a_chart(points: list[tuple[float, float]], log: bool) -> None:
-    drawn(Chart("t", "x", "y", [Series("line", points)], log_x=log, log_y=log))
+    drawn(Chart("t", "x", "y", [PlotLine("line", points)], log_x=log, log_y=log))
 
 
 def test_what_is_written_is_escaped() -> None:
     evil = "<script>&\"'"
-    root = drawn(Chart(evil, evil, evil, [Series(evil, [(0, 1), (1, 2)])]))
+    root = drawn(Chart(evil, evil, evil, [PlotLine(evil, [(0, 1), (1, 2)])]))
     assert texts(root).count(evil) == 4
     assert not list(root.iter(f"{SVG}script"))
 
 
 def test_more_lines_than_colours_differ_by_their_dashes() -> None:
-    root = drawn(Chart("t", "x", "y", [Series(str(n), [(0, n), (1, n)]) for n in range(16)]))
+    root = drawn(Chart("t", "x", "y", [PlotLine(str(n), [(0, n), (1, n)]) for n in range(16)]))
     styles = [(path.get("stroke"), path.get("stroke-dasharray")) for path in root.iter(f"{SVG}path")]
     assert len(set(styles)) == 16
 

@@ -8,7 +8,7 @@ import pytest
 from routeproof.impl import observers
 from routeproof.impl.observers import OBSERVES, Recorder
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.simulator import Costs, Network, Simulator, TimedOperation
 from routeproof.model.filters import STRICT
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -36,11 +36,11 @@ NARROW = Subscription(2, ODD, STRICT.parse([["class", "=", "STOCK"], ["volume", 
 QUOTE = Publication(1, "p", "a", STRICT.event({"class": "STOCK", "volume": 1.25}))
 
 OPERATIONS = [
-    Operation(0, 3, Advertise(PROMISED)),
-    Operation(100, 1, Subscribe(NARROW)),
-    Operation(200, 1, Subscribe(WIDE)),
-    Operation(300, 3, Publish(QUOTE)),
-    Operation(400, 1, Unsubscribe(WIDE)),
+    TimedOperation(0, 3, Advertise(PROMISED)),
+    TimedOperation(100, 1, Subscribe(NARROW)),
+    TimedOperation(200, 1, Subscribe(WIDE)),
+    TimedOperation(300, 3, Publish(QUOTE)),
+    TimedOperation(400, 1, Unsubscribe(WIDE)),
 ]
 
 
@@ -154,7 +154,9 @@ def test_clients_who_wait_spoke_earlier(tmp_path: Path) -> None:
         simulator = Simulator(
             LINE, lambda b: Broker(b, LINE.neighbours(b), "none"), Costs(1, 2, 3, 4), Network(10), [recorder]
         )
-        simulator.play([*(Operation(50, 1, each) for each in subscriptions[:3]), Operation(90, 1, subscriptions[3])])
+        simulator.play(
+            [*(TimedOperation(50, 1, each) for each in subscriptions[:3]), TimedOperation(90, 1, subscriptions[3])]
+        )
     with open_trace(path) as (_, lines):
         told = [(e.time, e.issued) for e in lines if isinstance(e, Event)]
     assert told == [(50, None), (52, 50), (54, 50), (90, None)]

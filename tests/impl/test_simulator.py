@@ -14,9 +14,9 @@ from routeproof.impl.simulator import (
     Costs,
     Network,
     Observer,
-    Operation,
     Sends,
     Simulator,
+    TimedOperation,
 )
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import (
@@ -60,12 +60,12 @@ class Log(Observer):
         return [m.publication.rank for b, _, m, *_ in self.steps if b == broker and isinstance(m, Publish)]
 
 
-def publish(time: int, broker: Node, number: int) -> Operation:
-    return Operation(time, broker, Publish(publication(number)))
+def publish(time: int, broker: Node, number: int) -> TimedOperation:
+    return TimedOperation(time, broker, Publish(publication(number)))
 
 
 def play(
-    operations: list[Operation],
+    operations: list[TimedOperation],
     make: Callable[[Node], Scripted],
     *,
     overlay: Overlay = PAIR,
@@ -116,7 +116,7 @@ def test_each_kind_has_its_price_and_packed_messages_one_for_each_item() -> None
         PackedSubscribe(two),
         PackedUnsubscribe(two),
     ]
-    log = play([Operation(0, 1, message) for message in messages], silent)
+    log = play([TimedOperation(0, 1, message) for message in messages], silent)
     assert [ended - began for began, ended in log.times(1)] == [1, 2, 3, 5, 4, 6]
 
 
@@ -153,13 +153,13 @@ def test_operations_are_taken_one_by_one() -> None:
     """A workload may be longer than memory."""
     taken = []
 
-    def operations() -> Iterator[Operation]:
+    def operations() -> Iterator[TimedOperation]:
         for n in range(10):
             taken.append(n)
             yield publish(100 * n, 1, n)
 
     class Ahead(Observer):
-        def issued(self, operation: Operation) -> None:
+        def issued(self, operation: TimedOperation) -> None:
             assert taken[-1] == operation.time // 100
 
     Simulator(PAIR, silent, Costs.free(), observers=[Ahead()]).play(operations())
@@ -238,7 +238,7 @@ def test_a_queue_of_no_places_is_refused() -> None:
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> tuple[Overlay, Network, list[Operation], Costs]:
+def runs(draw: st.DrawFn) -> tuple[Overlay, Network, list[TimedOperation], Costs]:
     size = draw(st.integers(1, 6))
     overlay = Overlay.of([(draw(st.integers(1, b - 1)), b) for b in range(2, size + 1)])
     network = Network(
@@ -252,7 +252,7 @@ def runs(draw: st.DrawFn) -> tuple[Overlay, Network, list[Operation], Costs]:
     return overlay, network, operations, Costs(1, 1, 1, draw(st.integers(0, 9)))
 
 
-def simulated(run: tuple[Overlay, Network, list[Operation], Costs]) -> Log:
+def simulated(run: tuple[Overlay, Network, list[TimedOperation], Costs]) -> Log:
     overlay, network, operations, costs = run
     log = Log()
     Simulator(overlay, flooding(overlay), costs, network, [log]).play(operations)
@@ -261,7 +261,9 @@ def simulated(run: tuple[Overlay, Network, list[Operation], Costs]) -> Log:
 
 @settings(max_examples=150, deadline=None)
 @given(runs())
-def test_links_are_first_in_first_out_and_lose_nothing(run: tuple[Overlay, Network, list[Operation], Costs]) -> None:
+def test_links_are_first_in_first_out_and_lose_nothing(
+    run: tuple[Overlay, Network, list[TimedOperation], Costs],
+) -> None:
     under_way: dict[tuple[Node, Node], deque[tuple[int, Message]]] = defaultdict(deque)
     for broker, sender, message, began, ended, sends in simulated(run).steps:
         if sender != LOCAL:
@@ -277,7 +279,7 @@ def test_links_are_first_in_first_out_and_lose_nothing(run: tuple[Overlay, Netwo
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_a_broker_serves_one_at_a_time_for_what_it_costs(
-    run: tuple[Overlay, Network, list[Operation], Costs],
+    run: tuple[Overlay, Network, list[TimedOperation], Costs],
 ) -> None:
     log = simulated(run)
     for broker in run[0].brokers:
@@ -290,7 +292,7 @@ def test_a_broker_serves_one_at_a_time_for_what_it_costs(
 
 @settings(max_examples=30, deadline=None)
 @given(runs())
-def test_the_same_run_is_the_same(run: tuple[Overlay, Network, list[Operation], Costs]) -> None:
+def test_the_same_run_is_the_same(run: tuple[Overlay, Network, list[TimedOperation], Costs]) -> None:
     assert simulated(run).steps == simulated(run).steps
 
 

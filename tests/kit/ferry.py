@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from routeproof.impl import Implementation, Own
 from routeproof.impl.routing import Broker
 from routeproof.model.definition import Definition, Mutant, Section
-from routeproof.model.history import Event, Ghost, Ledger, Operation
+from routeproof.model.history import Ghost, Ledger, Operation, WorldEvent
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.messages import CORE, Message, Publication, Publish
 from routeproof.model.overlay import LOCAL, Link, Node, Topology
@@ -228,7 +228,7 @@ class Order(Ghost):
     def initial(self, ledger: Ledger) -> Waiting:
         return Waiting()
 
-    def sees(self, ledger: Ledger, event: Event) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    def sees(self, ledger: Ledger, event: WorldEvent) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         made: tuple[int, ...] = ()
         match event.operation:
             case Operation(message=Publish(p)):

@@ -14,7 +14,7 @@ from routeproof.model.filters.sets import ABSENT, ValueSet
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables
 from routeproof.spec.specification import OK, Answer, Property, variants
 
@@ -28,7 +28,7 @@ def few_entries(ledger: Ledger, node: Node, tables: Tables) -> Answer:
 class InventsEntries(Routing):
     """Adds an entry of its own to each subscription."""
 
-    def on_subscribe(self, step: Step, s: Subscription, sender: Node) -> None:
+    def on_subscribe(self, step: StepEffects, s: Subscription, sender: Node) -> None:
         super().on_subscribe(step, s, sender)
         step.tables = step.tables.with_sub(evolve(s, id=f"{s.id}-copy"), LOCAL)
 
@@ -44,7 +44,7 @@ class Eager(Routing):
 class Forgetful(Routing):
     """Keeps no subscription of its clients."""
 
-    def on_subscribe(self, step: Step, s: Subscription, sender: Node) -> None:
+    def on_subscribe(self, step: StepEffects, s: Subscription, sender: Node) -> None:
         if sender != LOCAL:
             super().on_subscribe(step, s, sender)
 

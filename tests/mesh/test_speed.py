@@ -13,7 +13,7 @@ from time import process_time
 import pytest
 
 from routeproof.impl.index import Matching
-from routeproof.impl.index.profile import Entry, profile_of, spans_of
+from routeproof.impl.index.profile import ProfiledSubscription, profile_of, spans_of
 from routeproof.impl.mesh.forwarding import MasterMap, WorkingMap
 from routeproof.impl.mesh.tables import SubscriptionTables
 from routeproof.model.filters import STRICT
@@ -103,7 +103,7 @@ def plain_table(held: dict[Subscription, Node], view: WorkingMap) -> dict[Node, 
         end = view.array[view.stands[anchor]]
         if end not in table:
             table[end] = Matching((end,))
-        table[end].add(Entry(s, profile_of(s.filter), end))
+        table[end].add(ProfiledSubscription(s, profile_of(s.filter), end))
     return table
 
 

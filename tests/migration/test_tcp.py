@@ -12,10 +12,10 @@ from routeproof.checker.cli import main
 from routeproof.checker.cli.run_tcp import BROKER
 from routeproof.impl import implementation_of
 from routeproof.impl.observers import OBSERVES
-from routeproof.impl.simulator import SECOND, Operation
+from routeproof.impl.simulator import SECOND, TimedOperation
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.processes import started
-from routeproof.impl.tcp.setting import Setting
+from routeproof.impl.tcp.setting import NodeSetting
 from routeproof.model.filters import EventSet
 from routeproof.model.instance_file import parse_instance, to_table
 from routeproof.model.messages import Advertise, Publication, Publish, Subscribe
@@ -52,20 +52,20 @@ def instance(refuses: list[int], to: list[int]) -> Any:
     )
 
 
-def operations(asked: Any) -> list[Operation]:
+def operations(asked: Any) -> list[TimedOperation]:
     """The publisher publishes at the rate, and is asked to move after a third, and again after each sixth."""
     definition = DEFINITIONS["migration"]
     rows = {row.label: row for row in definition.operations(asked)}
     client = definition.topology(asked).numbered("client-a")
-    found = [Operation(0, client, rows["advertise(a)"].message)]
-    found += [Operation(n, row.node, row.message) for n, row in enumerate(rows.values()) if row.label[:3] == "sub"]
+    found = [TimedOperation(0, client, rows["advertise(a)"].message)]
+    found += [TimedOperation(n, row.node, row.message) for n, row in enumerate(rows.values()) if row.label[:3] == "sub"]
     moves = [row for label, row in rows.items() if label.startswith("move(")]
     requests = {MANY // 3 + number * MANY // 6: row for number, row in enumerate(moves)}
     for n in range(MANY):
         time = BEFORE + n * SECOND // RATE
-        found.append(Operation(time, client, Publish(Publication(n, f"p{n}", "a", 0))))
+        found.append(TimedOperation(time, client, Publish(Publication(n, f"p{n}", "a", 0))))
         if n in requests:
-            found.append(Operation(time, requests[n].node, requests[n].message))
+            found.append(TimedOperation(time, requests[n].node, requests[n].message))
     assert isinstance(asked.subscriptions[0].filter, EventSet)
     assert {type(each.message) for each in found} >= {Advertise, Subscribe, Publish}
     return found
@@ -76,7 +76,7 @@ async def run(asked: Any, directory: Path, cuts: int) -> Driver:
     layout, implementation = DEFINITIONS["migration"].topology(asked), implementation_of("active", "migration")
     names = {node: layout.name(node) for node in layout.nodes}
     settings = {
-        node: Setting(
+        node: NodeSetting(
             node=node,
             neighbours=layout.neighbours(node),
             policy="active",

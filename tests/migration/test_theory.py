@@ -12,9 +12,9 @@ from routeproof.model.instance_file import parse_instance
 from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
 from routeproof.spec.migration import theory
-from routeproof.spec.migration.theory import THEOREMS, Scene, worlds
+from routeproof.spec.migration.theory import THEOREMS, MoveScene, worlds
 from routeproof.spec.migration.theory.invariants import BOOK
-from routeproof.spec.migration.theory.move import EVENTS, Event, MoveState, Setting
+from routeproof.spec.migration.theory.move import EVENTS, MoveEvent, MoveSetting, MoveState
 from routeproof.spec.migration.theory.worlds import WORLDS, SmallWorld, explored, states, violated
 from routeproof.spec.theory import Term
 from tests.campaigns import daily
@@ -31,32 +31,32 @@ def test_every_invariant_is_true_in_every_state_of_a_small_world(world: SmallWor
 # -- faults of the relation: each is noticed by Z3, or by a small world that names what is false -----------------------
 
 
-def changed(name: str, effect: Callable[..., MoveState]) -> tuple[Event, ...]:
+def changed(name: str, effect: Callable[..., MoveState]) -> tuple[MoveEvent, ...]:
     (old,) = (event.effect for event in EVENTS if event.name == name)
     return worlds.without(name, lambda event: evolve(event, effect=lambda *terms: effect(old, *terms)))
 
 
-def _lost_buffer(old: Callable[..., MoveState], q: Setting, m: MoveState) -> MoveState:
+def _lost_buffer(old: Callable[..., MoveState], q: MoveSetting, m: MoveState) -> MoveState:
     return evolve(old(q, m), new=m.new)
 
 
-def _copied(old: Callable[..., MoveState], q: Setting, m: MoveState, p: Term) -> MoveState:
+def _copied(old: Callable[..., MoveState], q: MoveSetting, m: MoveState, p: Term) -> MoveState:
     return evolve(old(q, m, p), old=m.old)
 
 
-def _nothing_sent(old: Callable[..., MoveState], q: Setting, m: MoveState, b: Term) -> MoveState:
+def _nothing_sent(old: Callable[..., MoveState], q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     return evolve(old(q, m, b), sent=m.sent, addition=m.addition)
 
 
-def _not_withdrawn(old: Callable[..., MoveState], q: Setting, m: MoveState, b: Term) -> MoveState:
+def _not_withdrawn(old: Callable[..., MoveState], q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     return evolve(old(q, m, b), sent=m.sent, withdrawal=m.withdrawal)
 
 
-def _stops_halfway(old: Callable[..., MoveState], q: Setting, m: MoveState, b: Term) -> MoveState:
+def _stops_halfway(old: Callable[..., MoveState], q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     return evolve(old(q, m, b), update=lambda c: False)
 
 
-FAULTS: dict[str, tuple[SmallWorld, tuple[Event, ...], str]] = {
+FAULTS: dict[str, tuple[SmallWorld, tuple[MoveEvent, ...], str]] = {
     "the buffer is lost": (PAIR, changed("resume", _lost_buffer), "nothing is lost"),
     "the source handles a publication twice": (
         SmallWorld(worlds.LINE, 1, 3, 1, 1),
@@ -97,7 +97,7 @@ def test_an_update_that_stops_halfway_never_ends() -> None:
     ],
 )
 def test_without_the_order_of_channels_z3_proves_nothing(event: str, sentence: str) -> None:
-    scene, (asked,) = Scene(), (each for each in EVENTS if each.name == event)
+    scene, (asked,) = MoveScene(), (each for each in EVENTS if each.name == event)
     assert settle(scene.after(asked, sentence)).verdict == "proved"
     loose = evolve(asked, guard=lambda q, m, *b: m.completion(*b) if b else m.paused())
     assert settle(scene.after(loose, sentence), rlimit=400_000).verdict in ("refuted", "unknown")

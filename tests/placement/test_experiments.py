@@ -6,9 +6,9 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.placement import figures, running
-from routeproof.checker.placement.running import GRAPE, POP, STATIC, Outcome, Run, Setting
+from routeproof.checker.placement.running import GRAPE, POP, STATIC, AlgorithmSetting, PlacementRun, RunCosts
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import SECOND, Costs, Observer, Operation, Simulator
+from routeproof.impl.simulator import SECOND, Costs, Observer, Simulator, TimedOperation
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
 from routeproof.model.messages import Deliver, Message, Publish
 from routeproof.model.overlay import Node
@@ -16,8 +16,8 @@ from routeproof.model.overlay import Node
 RECIPE = evolve(StockEnterprise(), publishers=4, subscribers=40, run_ms=300_000, brokers=15, spread=8)
 
 
-def ran(recipe: Stock, setting: Setting, seed: int = 3) -> Outcome:
-    return Run("run", recipe, setting, seed).run()
+def ran(recipe: Stock, setting: AlgorithmSetting, seed: int = 3) -> RunCosts:
+    return PlacementRun("run", recipe, setting, seed).run()
 
 
 class Seen(Observer):
@@ -28,7 +28,7 @@ class Seen(Observer):
         self.issued_at: dict[str, int] = {}
         self.delays: list[int] = []
 
-    def issued(self, operation: Operation) -> None:
+    def issued(self, operation: TimedOperation) -> None:
         if isinstance(operation.message, Publish):
             self.issued_at[operation.message.publication.id] = operation.time
 
@@ -54,7 +54,7 @@ def test_a_run_that_moves_nobody_costs_what_the_simulator_counts(
 ) -> None:
     """Messages to the last one. The simulator has queues, of which a run has none: they are a hundredth of a delay."""
     monkeypatch.setattr(running, "LAST", 1.0)
-    outcome, seen = ran(recipe, Setting(STATIC)), Seen()
+    outcome, seen = ran(recipe, AlgorithmSetting(STATIC)), Seen()
     workload = recipe.workload(3)
     overlay = workload.overlay
     Simulator(
@@ -74,7 +74,7 @@ def test_a_run_that_moves_nobody_costs_what_the_simulator_counts(
 
 def test_all_subscribers_at_one_broker_is_where_both_send_the_publisher() -> None:
     recipe = evolve(RECIPE, low=0.0, office=1)  # all of them want everything, and are at the office
-    static, pop, grape = (ran(recipe, Setting(name, threshold=50)) for name in (STATIC, POP, GRAPE))
+    static, pop, grape = (ran(recipe, AlgorithmSetting(name, threshold=50)) for name in (STATIC, POP, GRAPE))
     assert static.hops is not None
     assert static.hops > 1
     assert (pop.hops, grape.hops) == (0, 0)
@@ -96,15 +96,15 @@ def test_the_papers_shapes_of_the_enterprise_workload() -> None:
 
 
 def test_a_threshold_that_is_never_reached_moves_nobody() -> None:
-    never, often = (ran(RECIPE, Setting(GRAPE, threshold=threshold)) for threshold in (12_800, 10))
+    never, often = (ran(RECIPE, AlgorithmSetting(GRAPE, threshold=threshold)) for threshold in (12_800, 10))
     assert (never.moves, never.control_share) == (0, 0)
     assert often.moves >= 4
-    assert often.control_share > ran(RECIPE, Setting(GRAPE)).control_share
+    assert often.control_share > ran(RECIPE, AlgorithmSetting(GRAPE)).control_share
 
 
 def test_pop_traces_no_more_than_its_window_allows() -> None:
     recipe = evolve(RECIPE, publishers=1, publication_interval_ms=200, run_ms=60_000)
-    few, many = (ran(recipe, Setting(POP, traced=traced, threshold=10**6)) for traced in (5, 50))
+    few, many = (ran(recipe, AlgorithmSetting(POP, traced=traced, threshold=10**6)) for traced in (5, 50))
     reached = few.publications + few.control
     assert reached > 0
     assert 0 < few.control_share < many.control_share

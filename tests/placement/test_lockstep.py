@@ -11,7 +11,7 @@ from attrs import evolve
 
 from routeproof.checker.instances import load
 from routeproof.impl.placement.implementation import IMPLEMENTATION, PlacingBroker, amount
-from routeproof.impl.simulator import SECOND, Observer, Operation, Simulator
+from routeproof.impl.simulator import SECOND, Observer, Simulator, TimedOperation
 from routeproof.model import plugins
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.instance_file import parse_instance
@@ -158,7 +158,7 @@ def test_the_simulator_runs_it(name: str, handled: dict[str, int]) -> None:
     )
     rows = [row for row in asked.ledger.operations if not row.label.startswith("tag(a, ")]
     rows.sort(key=lambda row: ["advertise", "subscribe", "tag", "publish"].index(row.label.partition("(")[0]))
-    operations = [Operation(n * SECOND, row.node, row.message) for n, row in enumerate(rows)]  # type: ignore[arg-type]
+    operations = [TimedOperation(n * SECOND, row.node, row.message) for n, row in enumerate(rows)]  # type: ignore[arg-type]
     simulator.play(operations)
     assert {kind: counts[kind] for kind in handled} == handled
     first = simulator.broker(1)

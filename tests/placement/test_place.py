@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from routeproof.checker.placement import joining, reading
 from routeproof.checker.placement.choosing import MeanDelays, Wish
-from routeproof.checker.placement.engines import Placement, place
+from routeproof.checker.placement.engines import PlacementAnswer, place
 from routeproof.checker.placement.report import as_json
 from routeproof.checker.validate.spark import lines
 from routeproof.impl.placement.decisions import Metric, choose
@@ -25,7 +25,7 @@ METRICS: tuple[Metric, ...] = ("load", "delay")
 MODEST = settings(derandomize=True, deadline=None, max_examples=60)
 
 
-def placed(trace: Drawn, wish: Wish, form: str = ".jsonl") -> Placement:
+def placed(trace: Drawn, wish: Wish, form: str = ".jsonl") -> PlacementAnswer:
     with tempfile.TemporaryDirectory() as folder:
         path = trace.write(Path(folder) / "trace.jsonl")
         if form == ".parquet":
@@ -166,6 +166,6 @@ def test_large_delays_are_added_up_exactly() -> None:
     many = 1 << 20
     entry, high, low, count = ([2], [(one >> joining.HALF) * many], [(one & ((1 << joining.HALF) - 1)) * many], [many])
     columns = (joining.bytes_of(np.array(each)) for each in (entry, high, low, count))
-    found = MeanDelays.of(2, [joining.Delays(b"r", *columns)] * 8)
+    found = MeanDelays.of(2, [joining.DelaySums(b"r", *columns)] * 8)
     assert found.unit == "ns"
     assert (found.down.tolist(), found.up.tolist(), found.local.tolist()) == ([one, one], [one, one], [0, 0])

@@ -12,9 +12,9 @@ from routeproof.impl import all_policies, make_node
 from routeproof.impl.observers import OBSERVES, Metrics, Recorder
 from routeproof.impl.pruning import IMPLEMENTATION, Congestion, InVain
 from routeproof.impl.pruning.broker import PruningBroker, goes_on
-from routeproof.impl.pruning.retention import Statistics, critical
+from routeproof.impl.pruning.retention import StatisticsDatabase, critical
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import Costs, Network, Operation, Simulator
+from routeproof.impl.simulator import Costs, Network, Simulator, TimedOperation
 from routeproof.model.filters import EventSet
 from routeproof.model.messages import (
     Advertise,
@@ -57,7 +57,9 @@ def never(*_: object) -> bool:
 
 @pytest.mark.parametrize(("inclusive", "distance"), [(True, 7), (False, 8)])
 def test_gt_2_critical_distances_of_001(inclusive: bool, distance: int) -> None:
-    statistics = Statistics(evolve(PruningParameters.of("selective"), thresholds=(85,), inclusive=inclusive), never)
+    statistics = StatisticsDatabase(
+        evolve(PruningParameters.of("selective"), thresholds=(85,), inclusive=inclusive), never
+    )
     for number, (hops, count) in enumerate([(6, 1), (2, 2), (2, 2), (6, 1), (7, 1)]):
         told = publish(number, 0, hops, count)
         statistics.note(S, told, LOCAL, told)
@@ -74,7 +76,7 @@ def test_a_share_just_below_the_threshold_does_not_reach_it() -> None:
 def test_rows_that_are_noted_as_they_arrived_are_updated_when_they_are_read() -> None:
     parameters = evolve(PruningParameters.of("selective"), rows="arrived")
     for several, read in ((True, (0, 3)), (False, (5, 2))):
-        statistics = Statistics(parameters, lambda *_, answer=several: answer)
+        statistics = StatisticsDatabase(parameters, lambda *_, answer=several: answer)
         statistics.note(S, publish(0, 0, 4, 2), 2, publish(0, 0, 9, 9))
         assert (statistics.distances(S, "a"), statistics.greatest_count(S)) == ((read[0],), read[1])
 
@@ -205,11 +207,13 @@ def simulated(congestion: Congestion | None, tmp_path: Path) -> tuple[Metrics, P
             [metrics, Recorder(trace, broker_name, snapshots=7)],
             None if congestion is None else congestion.signals(),
         )
-        withdrawal = Operation(2081, 1, Unsubscribe(S))
-        subscribing = [Operation(100, 1, Subscribe(S)), Operation(200, 1, Subscribe(S1))]
-        publishing = [Operation(1000 + n, 3, publish(n, n % 3)) for n in range(12)]
-        busy = [Operation(2000 + 5 * n, 2, publish(20 + n, 7)) for n in range(30)]
-        simulator.play([Operation(0, 3, Advertise(A)), *subscribing, *publishing, *busy[:17], withdrawal, *busy[17:]])
+        withdrawal = TimedOperation(2081, 1, Unsubscribe(S))
+        subscribing = [TimedOperation(100, 1, Subscribe(S)), TimedOperation(200, 1, Subscribe(S1))]
+        publishing = [TimedOperation(1000 + n, 3, publish(n, n % 3)) for n in range(12)]
+        busy = [TimedOperation(2000 + 5 * n, 2, publish(20 + n, 7)) for n in range(30)]
+        simulator.play(
+            [TimedOperation(0, 3, Advertise(A)), *subscribing, *publishing, *busy[:17], withdrawal, *busy[17:]]
+        )
     return metrics, path
 
 

@@ -20,12 +20,12 @@ from routeproof.checker.instances import find
 from routeproof.impl.index import Matching
 from routeproof.impl.index import covering as covering_module
 from routeproof.impl.index.covering import Covering, Due, Settlement
-from routeproof.impl.index.profile import Entry
+from routeproof.impl.index.profile import ProfiledSubscription
 from routeproof.impl.pruning import broker as pruning_module
 from routeproof.impl.pruning import broker as withdrawal_module
 from routeproof.impl.pruning import retention as statistics_module
 from routeproof.impl.pruning.broker import PruningBroker, Triggered
-from routeproof.impl.pruning.retention import Pool, Statistics
+from routeproof.impl.pruning.retention import Pool, StatisticsDatabase
 from routeproof.impl.routing import Outbox
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Publish
@@ -233,7 +233,9 @@ def test_every_question_of_a_small_instance(name: str, policy: str) -> None:
 # -- faults ------------------------------------------------------------------------------------------------------------
 
 
-def removals_first(self: PruningBroker, neighbour: Node, entry: Entry, onward: tuple[Cut, ...], out: Outbox) -> None:
+def removals_first(
+    self: PruningBroker, neighbour: Node, entry: ProfiledSubscription, onward: tuple[Cut, ...], out: Outbox
+) -> None:
     settlement = self._candidates[neighbour].settle(self._due(onward))
     for removed in settlement.removals:
         out.send(neighbour, withdraw(removed.subscription, onward if removed is entry else None))
@@ -254,7 +256,7 @@ def retained_though_nothing_draws_it(self: Pool, advertised: Any) -> None:
     self._retained = kept
 
 
-def still_retained(self: Pool, entry: Entry) -> None:
+def still_retained(self: Pool, entry: ProfiledSubscription) -> None:
     former = self._retained.get(entry.subscription)
     SUBSCRIBE(self, entry)
     if former is not None:
@@ -285,7 +287,7 @@ def all_the_way_for_clients(self: PruningBroker, subscription: Any) -> None:
 
 
 UNADVERTISE, SUBSCRIBE = Pool.unadvertise, Pool.subscribe
-SOME_FROM, LATEST = Matching.some_from, Statistics._latest
+SOME_FROM, LATEST = Matching.some_from, StatisticsDatabase._latest
 HEADER, CRITICAL, ONE_LESS = pruning_module._header, statistics_module.critical, withdrawal_module.one_less
 
 FAULTS: dict[str, tuple[object, str, object, dict[str, Any]]] = {
@@ -293,9 +295,9 @@ FAULTS: dict[str, tuple[object, str, object, dict[str, Any]]] = {
     "STA-1 a client's header": (pruning_module, "_header", kept_header, {}),
     "STA-2 distance not reset": (pruning_module, "_header", distance_not_reset, {}),
     "STA-2 one is several": (Matching, "some_from", lambda self, *rest: min(2, 2 * SOME_FROM(self, *rest)), {}),
-    "STA-6 latest row first": (Statistics, "_latest", lambda self, s, a: _Reversed(LATEST(self, s, a)), {}),
-    "STA-7 not purged": (Statistics, "purge", lambda self, subscription: None, {}),
-    "STA-8 the least count": (Statistics, "greatest_count", lambda self, s: 0, {"fewest": 1}),
+    "STA-6 latest row first": (StatisticsDatabase, "_latest", lambda self, s, a: _Reversed(LATEST(self, s, a)), {}),
+    "STA-7 not purged": (StatisticsDatabase, "purge", lambda self, subscription: None, {}),
+    "STA-8 the least count": (StatisticsDatabase, "greatest_count", lambda self, s: 0, {"fewest": 1}),
     "CRD-2 one hop early": (statistics_module, "critical", one_hop_less, {}),
     "CRD-3 the other comparison": (statistics_module, "critical", the_other_comparison, {}),
     "SIM-8 counted for each neighbour": (Triggered, "seen_from", counted_for_each_neighbour, {"cuts": (2, 3)}),

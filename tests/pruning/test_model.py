@@ -34,7 +34,7 @@ from routeproof.model.pruning.vocabulary import (
     met,
     withdraw,
 )
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 
 INCREMENTAL = PruningParameters.of("incremental")
 SELECTIVE = PruningParameters.of("selective")
@@ -290,7 +290,7 @@ def test_what_is_triggered_counts_once_and_not_what_another_covers() -> None:
     net = Net(overlay).tell(2, Advertise(adv("a", 0, 1))).tell(3, Advertise(adv("b", 1, 2, rank=1)))
     widest = sub(0, 0, 1, 2)
     net.tell(1, *(Subscribe(s) for s in (widest, sub(1, 0), sub(2, 0, 1), sub(3, 2))))
-    step = Step(1, net.tables[1].without_sub(widest))
+    step = StepEffects(1, net.tables[1].without_sub(widest))
     protocol = Pruning(overlay, "incremental")
     assert [protocol.triggered(step, to) for to in ((2, 3), (2,), (3,))] == [2, 1, 2]
 

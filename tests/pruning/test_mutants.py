@@ -22,7 +22,7 @@ from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.mutants import PRUNING_MUTANTS
 from routeproof.model.pruning.statistics import pruned
 from routeproof.model.pruning.vocabulary import PRUNING, Cut
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 from routeproof.spec.properties import PROPERTIES
 
 TABLE = Path(__file__).with_name("caught.json")
@@ -93,7 +93,7 @@ def test_what_ends_too_early_breaks_the_bound_as_well(policy: str) -> None:
 class KeptWithoutRows(Pruning):
     """Takes an advertisement without rows for one whose distances are 0 (CRD-6)."""
 
-    def cut(self, step: Step, s: Subscription, a: Advertisement) -> Cut | None:
+    def cut(self, step: StepEffects, s: Subscription, a: Advertisement) -> Cut | None:
         found = super().cut(step, s, a)
         has_rows = pruned(step.tables).rows_of(s, a.id)
         return found if has_rows else Cut(a.id, (0,) * len(self.parameters.thresholds))

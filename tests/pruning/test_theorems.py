@@ -22,13 +22,13 @@ from routeproof.spec.pruning.theory.invariants import (
     Later,
     handling,
 )
-from routeproof.spec.pruning.theory.promises import Recording, retained_is_what_is_left
+from routeproof.spec.pruning.theory.promises import RecordingStep, retained_is_what_is_left
 from routeproof.spec.pruning.theory.relation import Congested, CongestedStep, IssuedAgain, Resumes, Resumption, is_drawn
 from routeproof.spec.theory import BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.obligations import Induction, _names
 from routeproof.spec.theory.invariants.step import EVENTS
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.shown import RECORDED
 
@@ -142,7 +142,7 @@ class StaysWithdrawn(IssuedAgain):
     ],
 )
 def test_a_seeded_fault_of_the_relation_is_refuted(
-    induction: type[Induction], step: type[WorldStep], handler: type[Handler], event: str, name: str
+    induction: type[Induction], step: type[WorldStep], handler: type[HandlerStep], event: str, name: str
 ) -> None:
     proof = induction(PRUNING, step=step, handler=handler)
     (asked,) = proof.after(EVENT[event], PRUNING.conjuncts[name])
@@ -156,7 +156,7 @@ def test_at_first_nothing_is_held() -> None:
     assert "held" in _names(nothing.formula)
 
 
-class RetainsWhatCameBack(Recording):
+class RetainsWhatCameBack(RecordingStep):
     """PRN-13 left out."""
 
     def remembers(self, change: Change) -> Clause:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import pytest
 from attrs import evolve, frozen
 
-from routeproof.impl.index.profile import Entry
+from routeproof.impl.index.profile import ProfiledSubscription
 from routeproof.impl.pruning import Congestion
 from routeproof.impl.pruning.retention import Pool
 from routeproof.model.filters import EventSet
@@ -20,7 +20,7 @@ from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.statistics import pruned
 from routeproof.model.pruning.vocabulary import Congest, Cut, PruningParameters, Relieve, cuts_of, withdraw
-from routeproof.model.routing import Step
+from routeproof.model.routing import StepEffects
 from tests.pruning.test_lockstep import Lockstep
 
 STAR = Overlay.of((1, leaf) for leaf in (2, 3, 4))
@@ -36,7 +36,7 @@ WIDE, SAME, NARROW, ONE, ALL = (
 class RelievedBackwards(Pruning):
     """Takes up held withdrawals in the opposite order (PRN-6)."""
 
-    def on_relieve(self, step: Step) -> None:
+    def on_relieve(self, step: StepEffects) -> None:
         held = pruned(step.tables).held
         step.tables = evolve(pruned(step.tables), held=(), congested=False)
         self.resume(step, held[::-1])
@@ -52,7 +52,7 @@ class EqualIsNotCovered(Pruning):
 class CountsForEachNeighbour(Pruning):
     """Counts what would go to two neighbours twice (SIM-8)."""
 
-    def triggered(self, step: Step, neighbours: Iterable[Node]) -> int:
+    def triggered(self, step: StepEffects, neighbours: Iterable[Node]) -> int:
         step.rules.add("SIM-8")
         return sum(len(self.uncovered(step.tables, n)) for n in neighbours)
 
@@ -60,14 +60,14 @@ class CountsForEachNeighbour(Pruning):
 class EmptyListIsNone(Pruning):
     """Takes a withdrawal with an empty list for a full one."""
 
-    def withdraw(self, step: Step, message: Unsubscribe, sender: Node) -> None:
+    def withdraw(self, step: StepEffects, message: Unsubscribe, sender: Node) -> None:
         super().withdraw(step, message if cuts_of(message) else Unsubscribe(message.subscription), sender)
 
 
 class MakesWayForWhatItCovers(Pruning):
     """Lets what is retained go for an advertisement that it covers only (PRN-16)."""
 
-    def make_way(self, step: Step, a: Advertisement, neighbour: Node) -> None:
+    def make_way(self, step: StepEffects, a: Advertisement, neighbour: Node) -> None:
         tables = pruned(step.tables)
         kept = tuple(s for s in tables.retained_for(neighbour) if not s.filter.covers(a.filter))
         step.tables = tables.with_retained(neighbour, kept)
@@ -150,7 +150,7 @@ def test_a_pool_that_does_not_count_what_came_back_is_found(monkeypatch: pytest.
     follow(shown, Pruning)
     sound = Pool.subscribe
 
-    def subscribe(self: Pool, entry: Entry) -> None:
+    def subscribe(self: Pool, entry: ProfiledSubscription) -> None:
         below, self._below = self._below, None
         came_back = entry.subscription in self._retained
         if not came_back:

@@ -54,7 +54,7 @@ def test_a_mutant_that_changes_nothing_is_not_caught(made_up: list[Case]) -> Non
 
 
 def test_a_mutant_that_does_not_end_is_caught(made_up: list[Case]) -> None:
-    [update] = [each for each in mutants("routeproof.model.routing") if each.key.startswith("Step.send: update")]
+    [update] = [each for each in mutants("routeproof.model.routing") if each.key.startswith("StepEffects.send: update")]
 
     def endless() -> None:
         while True:

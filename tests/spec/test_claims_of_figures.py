@@ -6,13 +6,16 @@ import pytest
 
 from routeproof.spec.migration import claims as of_migration
 from routeproof.spec.pruning import claims_of_figures as of_pruning
-from routeproof.spec.specification import Claim, Part, Rows, judged
+from routeproof.spec.specification import Claim, FigureComparison, Rows, judged
 from tests.spec.measured import documented
 
 FIGURE_CLAIMS = (*of_pruning.FIGURE_CLAIMS, *of_migration.FIGURE_CLAIMS)
 MEASURED = {**of_pruning.MEASURED, **of_migration.MEASURED}
 MEASURED_CLAIMS = [claim for claim in FIGURE_CLAIMS if claim.criterion]
-TWO = (Part(("delay", "active"), "at least", 10, ("delay", "new")), Part(("queue", "new"), "at most", 100))
+TWO = (
+    FigureComparison(("delay", "active"), "at least", 10, ("delay", "new")),
+    FigureComparison(("queue", "new"), "at most", 100),
+)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,7 @@ def test_a_claim_can_come_out_and_can_fail_to(claim: Claim) -> None:
     assert failed.count(False) >= len(failed) / 2
 
 
-def turned(part: Part, rows: Rows, times: float) -> Rows:
+def turned(part: FigureComparison, rows: Rows, times: float) -> Rows:
     bound = part.bound(rows)
     assert bound is not None
     return {**rows, part.row: times * bound if bound else times - 1}

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.instances import find
-from routeproof.checker.pruning import Settled
+from routeproof.checker.pruning import SettledState
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
@@ -16,7 +16,7 @@ from routeproof.spec.properties import OK, PROPERTIES, Answer
 
 def after(asked: World, *operations: str) -> State:
     """Everything settles after each operation."""
-    settled = Settled(asked.initial())
+    settled = SettledState(asked.initial())
     for label in operations:
         settled = settled.after(asked, asked.action_named[label])
     return settled.state

@@ -113,7 +113,7 @@ def aim(reached: bool, what: str) -> str:
     return f"{what}: {'reached' if reached else 'NOT reached'}"
 
 
-class Clock:
+class ProcessTimer:
     """Seconds of processor time and of the wall since it was made."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ LARGE = ("pair3", "star5", "two4", "leave5")
 
 
 @frozen
-class Reached:
+class PlainSearchResult:
     """Result of a plain search; `complete` says whether it reached everything."""
 
     states: int
@@ -148,7 +148,7 @@ class Reached:
     complete: bool
 
 
-def plain_search(world: World, max_states: int | None = None) -> Reached:
+def plain_search(world: World, max_states: int | None = None) -> PlainSearchResult:
     """Every reachable state, or as many as allowed."""
     start = world.initial()
     depth: dict[State, int] = {start: 0}
@@ -156,14 +156,14 @@ def plain_search(world: World, max_states: int | None = None) -> Reached:
     transitions = 0
     while queue:
         if max_states is not None and len(depth) >= max_states:
-            return Reached(len(depth), transitions, max(depth.values()), False)
+            return PlainSearchResult(len(depth), transitions, max(depth.values()), False)
         state = queue.popleft()
         for step in world.steps(state):
             transitions += 1
             if step.state not in depth:
                 depth[step.state] = depth[state] + 1
                 queue.append(step.state)
-    return Reached(len(depth), transitions, max(depth.values()), True)
+    return PlainSearchResult(len(depth), transitions, max(depth.values()), True)
 
 
 def explorer() -> Iterator[Row]:

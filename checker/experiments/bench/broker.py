@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from random import Random
 
-from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, peak_megabytes
+from routeproof.checker.experiments.bench import ProcessTimer, Row, afresh, aim, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl import all_policies, implementation_of
 from routeproof.impl.observers import Metrics
@@ -85,15 +85,15 @@ def measure(policy: str, filters: str, size: int, publications_drawn: int = PUBL
         ids.publication(advertisements[n % STOCKS], next(drawn[n % STOCKS])) for n in range(publications_drawn)
     ]
     with collecting_rarely():
-        subscribing = Clock()
+        subscribing = ProcessTimer()
         for sender, subscription, _ in subscriptions:
             one.receive(sender, Subscribe(subscription))
         subscribed = subscribing.cpu
-        publishing = Clock()
+        publishing = ProcessTimer()
         for publication in publications:
             one.receive(1, Publish(publication))
         published = publishing.cpu
-        withdrawing = Clock()
+        withdrawing = ProcessTimer()
         for sender, subscription, of in islice(subscriptions, WITHDRAWN):
             one.receive(sender, implementation.withdrawal(policy, subscription, of))
         withdrawn = withdrawing.cpu
@@ -125,7 +125,7 @@ def with_aim(rows: list[Row]) -> list[Row]:
 
 def _simulate(scale: float) -> Row:
     drawn = workload("controlled", scale, 0)
-    clock = Clock()
+    clock = ProcessTimer()
     with collecting_rarely():
         simulator = Simulator(
             drawn.overlay,

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from attrs import evolve
 
-from routeproof.checker.experiments.bench import Clock, Row, afresh, aim, keep_to, peak_megabytes
+from routeproof.checker.experiments.bench import ProcessTimer, Row, afresh, aim, keep_to, peak_megabytes
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.validate import setting_of, validate
 from routeproof.impl.observers import OBSERVES, Recorder
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import MILLISECOND, Costs, Operation, Simulator
+from routeproof.impl.simulator import MILLISECOND, Costs, Simulator, TimedOperation
 from routeproof.impl.workloads.stock import VOLUME, Stock, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import Ids, Workload, stream
 from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe
@@ -60,44 +60,44 @@ def churn(path: Path, events: int) -> None:
     _record(path, Workload(overlay, lambda: _passing(newcomers), {}, {}, MILLISECOND), 0)
 
 
-def _passing(newcomers: int) -> Iterator[Operation]:
+def _passing(newcomers: int) -> Iterator[TimedOperation]:
     ids, time, draw = Ids(), 0, stream(0, "churn")
     stocks = {broker: quotes(symbol(broker), stream(0, f"stock {broker}")) for broker in range(1, BROKERS + 1)}
     advertisements = {broker: ids.advertisement(promised(symbol(broker))) for broker in stocks}
     for broker, advertisement in advertisements.items():
-        yield Operation(time, broker, Advertise(advertisement))
+        yield TimedOperation(time, broker, Advertise(advertisement))
     standing = deque[tuple[int, Subscription]]()
     for _ in range(newcomers):
         time += 20 * MILLISECOND
         broker, of = draw.randint(1, BROKERS), symbol(draw.randint(1, BROKERS))
         wants = [*wanted(of, "high"), ["volume", ">", draw.randrange(2 * VOLUME)]]
         standing.append((broker, ids.subscription(wants)))
-        yield Operation(time, broker, Subscribe(standing[-1][1]))
+        yield TimedOperation(time, broker, Subscribe(standing[-1][1]))
         if len(standing) > STANDING:
             broker, oldest = standing.popleft()
-            yield Operation(time + 10 * MILLISECOND, broker, Unsubscribe(oldest))
+            yield TimedOperation(time + 10 * MILLISECOND, broker, Unsubscribe(oldest))
         for _ in range(2):
             time += 10 * MILLISECOND
             broker = draw.randint(1, BROKERS)
-            yield Operation(time, broker, Publish(ids.publication(advertisements[broker], next(stocks[broker]))))
+            yield TimedOperation(time, broker, Publish(ids.publication(advertisements[broker], next(stocks[broker]))))
 
 
-def _local(publications: int, share: float) -> Iterator[Operation]:
+def _local(publications: int, share: float) -> Iterator[TimedOperation]:
     ids, time = Ids(), 0
     advertisements = {}
     for broker in range(1, BROKERS + 1):
         advertisements[broker] = ids.advertisement(promised(symbol(broker)))
-        yield Operation(time, broker, Advertise(advertisements[broker]))
+        yield TimedOperation(time, broker, Advertise(advertisements[broker]))
         for _ in range(SUBSCRIBERS):
             time += MILLISECOND
-            yield Operation(time, broker, Subscribe(ids.subscription(wanted(symbol(broker), "high"))))
+            yield TimedOperation(time, broker, Subscribe(ids.subscription(wanted(symbol(broker), "high"))))
     stocks = {broker: quotes(symbol(broker), stream(0, f"stock {broker}")) for broker in advertisements}
     draw = stream(0, "brokers")
     for _ in range(publications):
         time += 10 * MILLISECOND
         broker = 1 if draw.random() < share else draw.randrange(2, BROKERS + 1)
         publication = ids.publication(advertisements[broker], next(stocks[broker]))
-        yield Operation(time, broker, Publish(publication))
+        yield TimedOperation(time, broker, Publish(publication))
 
 
 def _record(path: Path, workload: Workload, snapshots: int) -> None:
@@ -202,7 +202,7 @@ def _make(folder: Path) -> dict[str, Path]:
 
 
 def _locally(path: Path) -> Row:
-    clock = Clock()
+    clock = ProcessTimer()
     report = validate(path)
     assert report.verdict == "accepted", report
     return _row(path, "local", 1, 1, report.events, clock)
@@ -221,14 +221,14 @@ def _on_spark(made: dict[str, Path], cores: int, tasks: int) -> dict[str, Row]:
             judge(spark, warm, setting_of(warm, "exact"))
         for name in ("long.jsonl", "long.parquet", "even.parquet", "hot.parquet"):
             setting = setting_of(made[name], "exact")
-            clock = Clock()
+            clock = ProcessTimer()
             report = judge(spark, made[name], setting)
             assert report.verdict == "accepted", report
             rows[name] = _row(made[name], "spark", cores, tasks, report.events, clock)
     return rows
 
 
-def _row(path: Path, engine: str, cores: int, tasks: int, events: int, clock: Clock) -> Row:
+def _row(path: Path, engine: str, cores: int, tasks: int, events: int, clock: ProcessTimer) -> Row:
     """On Spark, processor time and memory belong to many processes and are not reported."""
     local = engine == "local"
     return {

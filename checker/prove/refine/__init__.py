@@ -42,7 +42,7 @@ from routeproof.model.instance import POLICIES
 from routeproof.spec.catalogues import rules_that_fire
 from routeproof.spec.theory.relation import ABOUT, facts_hold
 from routeproof.spec.theory.relation.routing import POLICIES as RELATED
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 ALTERED = 2
 """Altered answers that are tried of a question: which ones differs from question to question."""
@@ -162,7 +162,7 @@ def _told(found: Objection | None, question: Question) -> dict[str, str]:
 def _determined(row: Row) -> Iterator[Case]:
     """Cases: whether each question has another answer; and for the first, whether a looser relation has one."""
     for number, (explored, question) in enumerate(row):
-        yield _other(False, explored, question, Handler)
+        yield _other(False, explored, question, HandlerStep)
         if number == 0:
             yield _other(True, explored, question, Looser)
 
@@ -172,7 +172,7 @@ def _determined_of_many(row: Row) -> Iterator[Case]:
     return _determined(row[:: max(1, len(row) // INVENTED)])
 
 
-def _other(expected: bool, explored: Explored, question: Question, handler: type[Handler]) -> Case:
+def _other(expected: bool, explored: Explored, question: Question, handler: type[HandlerStep]) -> Case:
     found = other_answer(explored.worded.structure, question, handler)
     return Case(expected, found is not None, lambda: {"allowed too": str(found), **question.told()})
 

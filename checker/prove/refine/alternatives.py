@@ -28,19 +28,19 @@ from routeproof.model.world import State as ModelState
 from routeproof.model.world import Step as ModelStep
 from routeproof.spec.theory import Clause, Grounded, Relation, Term, Truth, formula, negation
 from routeproof.spec.theory.relation import ABOUT, Sends, TableRelations, WorldState
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 R = TypeVar("R", bound=attrs.AttrsInstance)
 Change = tuple[str, Truth]
 
 
-def other_answer(structure: Structure, question: Question, handler: type[Handler] = Handler) -> str | None:
+def other_answer(structure: Structure, question: Question, handler: type[HandlerStep] = HandlerStep) -> str | None:
     """An answer that the relation allows and the model does not give, by where it differs; None if there is none."""
     said = spoken(question.answer.sends)
     return _other_content(structure, question, said, handler) or _other_order(structure, question, said, handler)
 
 
-def _other_content(structure: Structure, question: Question, said: Spoken, handler: type[Handler]) -> str | None:
+def _other_content(structure: Structure, question: Question, said: Spoken, handler: type[HandlerStep]) -> str | None:
     node = question.node
     open_ = Messages.of(structure, said, node)
     logic = structure.logic(len(open_.words))
@@ -62,7 +62,7 @@ def _other_content(structure: Structure, question: Question, said: Spoken, handl
     return solution(logic, broker.content(*word(question.message)), changes, open_.twice())
 
 
-def _other_order(structure: Structure, question: Question, said: Spoken, handler: type[Handler]) -> str | None:
+def _other_order(structure: Structure, question: Question, said: Spoken, handler: type[HandlerStep]) -> str | None:
     logic, node = structure.logic(len(said.words)), question.node
     pairs = [(i, j) for i, j in combinations(range(len(said.to)), 2) if said.to[i] == said.to[j]]
     if not pairs:
@@ -224,7 +224,7 @@ def _other_queues(worded: Worded, before: ModelState, across: Across) -> str | N
     return solution(logic, clauses, changes, [*total, *(first(i, j) for i, j in pairs if j < old)])
 
 
-def _unordered(handler: type[Handler]) -> type[Handler]:
+def _unordered(handler: type[HandlerStep]) -> type[HandlerStep]:
     """Returns the handler without its order of messages."""
 
     class Unordered(handler):  # type: ignore[misc, valid-type]  # a class that is an argument

@@ -37,7 +37,7 @@ from routeproof.model.tables import Tables
 from routeproof.model.tables import Tables as Known
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Grounded, Sort, Term, holding, mapping
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 
 @frozen
@@ -78,7 +78,7 @@ class Objection:
         return f"{self.clause}{rules}{': ' if self.about else ''}{self.about}"
 
 
-def objection(structure: Structure, question: Question, handler: type[Handler] = Handler) -> Objection | None:
+def objection(structure: Structure, question: Question, handler: type[HandlerStep] = HandlerStep) -> Objection | None:
     """Why the relation does not allow this answer; None where it does."""
     try:
         said = spoken(question.answer.sends)
@@ -90,7 +90,7 @@ def objection(structure: Structure, question: Question, handler: type[Handler] =
 
 
 def relation(
-    structure: Structure, question: Question, logic: Grounded, said: Spoken, handler: type[Handler]
+    structure: Structure, question: Question, logic: Grounded, said: Spoken, handler: type[HandlerStep]
 ) -> list[Clause]:
     """The clauses of this step, over the model's own answer."""
     node = question.node
@@ -193,7 +193,7 @@ def singles(protocol: Protocol, question: Question) -> list[Question]:
 
 
 def objection_to_packed(
-    structure: Structure, protocol: Protocol, question: Question, handler: type[Handler] = Handler
+    structure: Structure, protocol: Protocol, question: Question, handler: type[HandlerStep] = HandlerStep
 ) -> Objection | None:
     parts = singles(protocol, question)
     for part in parts:

@@ -44,7 +44,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocols import MUTANTS, world
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
 
@@ -83,7 +83,7 @@ class Refinement:
     """The default sample of `routeproof prove`: small instances in which everything occurs."""
     wider: tuple[str, ...]
     """Instances of the wider sample in addition to the default one."""
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
     """The relation that a broker's answers are held to."""
     runs: int = 2
     """Number of runs that are drawn in an instance that is not tiny."""

@@ -28,7 +28,7 @@ from routeproof.model.world import Queue, State, Step
 from routeproof.spec.theory import Clause, holding
 from routeproof.spec.theory.invariants.step import EVENTS
 from routeproof.spec.theory.relation import ABOUT, Sends, WorldState
-from routeproof.spec.theory.relation.routing import POLICIES, Change, Handler
+from routeproof.spec.theory.relation.routing import POLICIES, Change, HandlerStep
 from routeproof.spec.theory.relation.world import OPERATIONS, Happening
 
 # -- parts of a transition ---------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ ALTER_EACH = 10
 examined = partial(Examination, says="the relation")
 
 
-class Looser(Handler):
+class Looser(HandlerStep):
     """It does not say what becomes of the table of subscriptions."""
 
     def new_tables(self, change: Change) -> list[Clause]:
@@ -245,12 +245,12 @@ def _step(expected: bool, explored: Explored, before: State, step: Step) -> Case
 
 def _only(steps: Steps) -> Iterator[Case]:
     for number, (explored, before, step) in enumerate(steps):
-        yield _other(False, explored, before, step, Handler)
+        yield _other(False, explored, before, step, HandlerStep)
         if number == 0:
             yield _other(True, explored, before, step, Looser)
 
 
-def _other(expected: bool, explored: Explored, before: State, step: Step, handler: type[Handler]) -> Case:
+def _other(expected: bool, explored: Explored, before: State, step: Step, handler: type[HandlerStep]) -> Case:
     found = other_step(evolve(explored.worded, handler=handler), before, step)
     return Case(expected, found is not None, lambda: {"allowed too": str(found), **_told(explored, before, step)})
 

@@ -39,7 +39,7 @@ from routeproof.model.world import Step as ModelStep
 from routeproof.model.world import World
 from routeproof.spec.theory import BROKER, ITEM, Clause, Grounded, Relation, Term, holding
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, Happening, WorldStep
 
 
@@ -62,7 +62,7 @@ class Worded:
 
     world: World
     step: type[WorldStep] = WorldStep
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
     structure: Structure = field(init=False)
 
     @structure.default
@@ -204,7 +204,7 @@ class Across:
         before: WorldState,
         after: WorldState,
         sends: Sends,
-        handler: type[Handler] | None = None,
+        handler: type[HandlerStep] | None = None,
     ) -> list[Clause]:
         worded, action = self.worded, self.taken.action
         step = worded.step(logic, facts, worded.policy, before, after, sends, handler or worded.handler)
@@ -218,7 +218,7 @@ class Across:
         return step.delivery(*heading(self.taken.message), item, sender, here)
 
 
-class Unasked(Handler):
+class Unasked(HandlerStep):
     """A broker without any constraint."""
 
     def clauses(self, kind: str, subject: Term) -> list[Clause]:
@@ -229,7 +229,7 @@ class Unasked(Handler):
 class PackedWorded(Worded):
     """A world under packing: the relation's broker handles it item by item."""
 
-    handler: type[Handler] = Unasked
+    handler: type[HandlerStep] = Unasked
 
     def objection_to_step(self, before: ModelState, taken: ModelStep) -> Objection | None:
         return super().objection_to_step(before, taken) or self._objection_to_answer(before, taken)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import evolve
 
-from routeproof.checker.experiments import Row, Said
-from routeproof.checker.experiments.plots import Chart, Point, Series
-from routeproof.checker.pruning.experiments.simulation import HOLD, Outcome
+from routeproof.checker.experiments import ResultRow, Said
+from routeproof.checker.experiments.plots import Chart, PlotLine, Point
+from routeproof.checker.pruning.experiments.simulation import HOLD, SimulationResult
 from routeproof.impl.simulator import SECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
 
@@ -65,33 +65,37 @@ def clustered_001() -> Clustered001:
     return evolve(Clustered001(), matching=MATCHING)
 
 
-def delay(outcome: Outcome) -> float | None:
+def delay(outcome: SimulationResult) -> float | None:
     return outcome.delays.mean if outcome.delays else None
 
 
-def worst(outcome: Outcome) -> float | None:
+def worst(outcome: SimulationResult) -> float | None:
     return outcome.delays.most if outcome.delays else None
 
 
-def probed(outcome: Outcome) -> float | None:
+def probed(outcome: SimulationResult) -> float | None:
     return outcome.probes.mean if outcome.probes else None
 
 
 def times(
     quantity: str, of: str, to: str, paper: Said | None, larger: float | None, smaller: float | None, note: str = ""
-) -> Row:
+) -> ResultRow:
     """How many times larger one is than the other."""
     ours = larger / smaller if larger is not None and smaller else None
-    return Row(quantity, f"{of} / {to}", paper, ours, "x", note)
+    return ResultRow(quantity, f"{of} / {to}", paper, ours, "x", note)
 
 
 def at_each(
-    quantity: str, algorithm: str, outcome: Outcome, paper: Mapping[str, Said], notes: Mapping[str, str] | None = None
-) -> list[Row]:
+    quantity: str,
+    algorithm: str,
+    outcome: SimulationResult,
+    paper: Mapping[str, Said],
+    notes: Mapping[str, str] | None = None,
+) -> list[ResultRow]:
     """Rows of what brokers A to E sent because of withdrawals."""
     said = notes or {}
     return [
-        Row(
+        ResultRow(
             f"{quantity} at {name}",
             algorithm,
             paper.get(name),
@@ -104,22 +108,29 @@ def at_each(
 
 
 def lines(
-    title: str, y: str, outcomes: Mapping[str, Outcome], of: Callable[[Outcome], Sequence[Point]], *, log: bool = False
+    title: str,
+    y: str,
+    outcomes: Mapping[str, SimulationResult],
+    of: Callable[[SimulationResult], Sequence[Point]],
+    *,
+    log: bool = False,
 ) -> Chart:
     """Over time, a line for each run."""
     steps = not log
-    return Chart(title, SINCE, y, [Series(name, of(each), steps=steps) for name, each in outcomes.items()], log_y=log)
+    return Chart(title, SINCE, y, [PlotLine(name, of(each), steps=steps) for name, each in outcomes.items()], log_y=log)
 
 
 def against(
     title: str, x: str, y: str, values: Mapping[str, Iterable[tuple[float, float | None]]], *, log: bool = False
 ) -> Chart:
     """Over what is varied, a line for each algorithm."""
-    series = [Series(name, [(at, value) for at, value in pairs if value is not None]) for name, pairs in values.items()]
+    series = [
+        PlotLine(name, [(at, value) for at, value in pairs if value is not None]) for name, pairs in values.items()
+    ]
     return Chart(title, x, y, series, log_y=log)
 
 
-def core_brokers(title: str, outcomes: Mapping[str, Outcome]) -> Chart:
+def core_brokers(title: str, outcomes: Mapping[str, SimulationResult]) -> Chart:
     """Chart of what A to E sent because of withdrawals."""
     values = {
         name: [(float(n), float(each.brokers[broker].uncovered)) for n, broker in enumerate(each.watched, 1)]
@@ -129,22 +140,22 @@ def core_brokers(title: str, outcomes: Mapping[str, Outcome]) -> Chart:
 
 
 def measured(
-    at: str, algorithm: str, outcome: Outcome, delays: Said | None = None, queue: Said | None = None
-) -> list[Row]:
+    at: str, algorithm: str, outcome: SimulationResult, delays: Said | None = None, queue: Said | None = None
+) -> list[ResultRow]:
     return [
-        Row(f"mean delay of the probes, {at}", algorithm, delays, probed(outcome), "s"),
-        Row(f"mean delay, withdrawals included, {at}", algorithm, None, delay(outcome), "s"),
-        Row(f"longest core queue, {at}", algorithm, queue, outcome.queue),
-        Row(f"core table, mean, in the end, {at}", algorithm, None, outcome.table),
+        ResultRow(f"mean delay of the probes, {at}", algorithm, delays, probed(outcome), "s"),
+        ResultRow(f"mean delay, withdrawals included, {at}", algorithm, None, delay(outcome), "s"),
+        ResultRow(f"longest core queue, {at}", algorithm, queue, outcome.queue),
+        ResultRow(f"core table, mean, in the end, {at}", algorithm, None, outcome.table),
     ]
 
 
 def shown(
-    across: str, algorithms: Sequence[str], values: Sequence[int], outcomes: Mapping[str, Outcome]
+    across: str, algorithms: Sequence[str], values: Sequence[int], outcomes: Mapping[str, SimulationResult]
 ) -> dict[str, Chart]:
     """A chart for each measure, a line for each algorithm."""
 
-    def each(of: Callable[[Outcome], float | None]) -> dict[str, list[tuple[float, float | None]]]:
+    def each(of: Callable[[SimulationResult], float | None]) -> dict[str, list[tuple[float, float | None]]]:
         return {a: [(value, of(outcomes[f"{a}, {value}"])) for value in values] for a in algorithms}
 
     return {

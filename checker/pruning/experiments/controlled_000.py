@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments import Experiment, Findings, Row, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
 from routeproof.checker.pruning.experiments import (
     HISTORY,
     HOLDS,
@@ -27,7 +27,7 @@ from routeproof.checker.pruning.experiments import (
     times,
     worst,
 )
-from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
+from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
 from routeproof.impl.workloads.controlled import Controlled
 
 ALGORITHMS_6 = ("active", "lazy", "packing", "incremental")
@@ -92,7 +92,7 @@ def plan_6(scale: float, seed: int) -> list[Simulation]:
     return runs
 
 
-def conclude_6(outcomes: Mapping[str, Outcome]) -> Findings:
+def conclude_6(outcomes: Mapping[str, SimulationResult]) -> Findings:
     active, incremental = outcomes["active"], outcomes["incremental"]
     rows = [*_delays(outcomes), *_queues(outcomes)]
     rows += at_each("triggered", "active", active, {"A": said(700, "about"), "E": said(20_000, "almost")}, {"E": BY_E})
@@ -101,14 +101,16 @@ def conclude_6(outcomes: Mapping[str, Outcome]) -> Findings:
     rows += at_each("triggered", "incremental", incremental, {"E": said(1_100, "about")})
     rows += _ratios(active, incremental)
     rows += _however_long(outcomes)
-    rows += [Row("core table, mean, in the end", name, None, outcomes[name].table) for name in ALGORITHMS_6]
+    rows += [ResultRow("core table, mean, in the end", name, None, outcomes[name].table) for name in ALGORITHMS_6]
     rows += [
-        Row(
+        ResultRow(
             "largest database", "incremental", said(28_000, "about"), max(incremental.rows, default=0), "rows", BY_ROWS
         ),
-        Row("average database", "incremental", said(14_000, "about"), _average(incremental.rows), "rows", DATABASE),
-        Row("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers)),
-        Row("publications in vain, at the core", "incremental", None, incremental.in_vain(incremental.watched)),
+        ResultRow(
+            "average database", "incremental", said(14_000, "about"), _average(incremental.rows), "rows", DATABASE
+        ),
+        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers)),
+        ResultRow("publications in vain, at the core", "incremental", None, incremental.in_vain(incremental.watched)),
     ]
     rows += _beside(NO_HOLD, active, outcomes[f"incremental, {NO_HOLD}"])
     for each in VARIANTS:
@@ -133,29 +135,31 @@ DATABASE = "12 MB where 28,000 rows are 24 MB"
 SIXTY = "about 60 % of active's"
 
 
-def _delays(outcomes: Mapping[str, Outcome]) -> list[Row]:
+def _delays(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
     mean = {"active": (said(1_000, ">"), ""), "incremental": (said(0.4, "about"), "")}
     mean |= {name: (said(600, "about"), SIXTY) for name in ("lazy", "packing")}
-    rows = [Row("mean delay", name, mean[name][0], delay(outcomes[name]), "s", mean[name][1]) for name in ALGORITHMS_6]
+    rows = [
+        ResultRow("mean delay", name, mean[name][0], delay(outcomes[name]), "s", mean[name][1]) for name in ALGORITHMS_6
+    ]
     rows += [
-        Row("longest delay", name, said(2_400, ">") if name == "active" else None, worst(outcomes[name]), "s")
+        ResultRow("longest delay", name, said(2_400, ">") if name == "active" else None, worst(outcomes[name]), "s")
         for name in ALGORITHMS_6
     ]
     steady = "the last tenth of the run"
-    return [*rows, Row("steady delay", "incremental", said(0.2), outcomes["incremental"].steady, "s", steady)]
+    return [*rows, ResultRow("steady delay", "incremental", said(0.2), outcomes["incremental"].steady, "s", steady)]
 
 
-def _queues(outcomes: Mapping[str, Outcome]) -> list[Row]:
+def _queues(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
     paper = {
         "active": said(24_000, "almost"),
         "lazy": said(15_000, "up to"),
         "packing": said(15_000, "up to"),
         "incremental": said(150),
     }
-    return [Row("longest core queue", name, paper[name], outcomes[name].queue) for name in ALGORITHMS_6]
+    return [ResultRow("longest core queue", name, paper[name], outcomes[name].queue) for name in ALGORITHMS_6]
 
 
-def _ratios(active: Outcome, incremental: Outcome) -> list[Row]:
+def _ratios(active: SimulationResult, incremental: SimulationResult) -> list[ResultRow]:
     a, e = active.watched[0], active.watched[-1]
     before, after = (each.brokers[e].uncovered for each in (active, incremental))
     grown = times("triggered at E / at A", "active", "active", said(28.6, "about"), before, active.brokers[a].uncovered)
@@ -172,12 +176,18 @@ def _ratios(active: Outcome, incremental: Outcome) -> list[Row]:
 HOURS = 2
 
 
-def _however_long(outcomes: Mapping[str, Outcome]) -> list[Row]:
+def _however_long(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
     """Rows that do not depend on how long publications go on, and rows that show the dependence."""
-    rows = [Row("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_6]
-    rows += [Row("delay added by withdrawals, in all", name, None, outcomes[name].added, "s") for name in ALGORITHMS_6]
+    rows = [
+        ResultRow("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_6
+    ]
+    rows += [
+        ResultRow("delay added by withdrawals, in all", name, None, outcomes[name].added, "s") for name in ALGORITHMS_6
+    ]
     long = {name: outcomes[name].mean_over(HOURS * 3600) for name in ALGORITHMS_6}
-    rows += [Row(f"mean delay, over {HOURS} hours", name, None, long[name], "s", AT_REST) for name in ALGORITHMS_6]
+    rows += [
+        ResultRow(f"mean delay, over {HOURS} hours", name, None, long[name], "s", AT_REST) for name in ALGORITHMS_6
+    ]
     added = {name: outcomes[name].added for name in BOTH}
     return [
         *rows,
@@ -189,18 +199,18 @@ def _however_long(outcomes: Mapping[str, Outcome]) -> list[Row]:
 AT_REST = "worked out: after the run all would have come as before the first withdrawal"
 
 
-def _alone(name: str, outcome: Outcome) -> list[Row]:
+def _alone(name: str, outcome: SimulationResult) -> list[ResultRow]:
     a, e = outcome.watched[0], outcome.watched[-1]
     return [
-        Row("mean delay", name, None, delay(outcome), "s"),
-        Row("longest core queue", name, None, outcome.queue),
-        Row("triggered at A", name, None, outcome.brokers[a].uncovered),
-        Row("triggered at E", name, None, outcome.brokers[e].uncovered),
-        Row("largest database", name, None, max(outcome.rows, default=0), "rows"),
+        ResultRow("mean delay", name, None, delay(outcome), "s"),
+        ResultRow("longest core queue", name, None, outcome.queue),
+        ResultRow("triggered at A", name, None, outcome.brokers[a].uncovered),
+        ResultRow("triggered at E", name, None, outcome.brokers[e].uncovered),
+        ResultRow("largest database", name, None, max(outcome.rows, default=0), "rows"),
     ]
 
 
-def _beside(name: str, active: Outcome, incremental: Outcome) -> list[Row]:
+def _beside(name: str, active: SimulationResult, incremental: SimulationResult) -> list[ResultRow]:
     return [
         *_alone(f"incremental, {name}", incremental),
         times("mean delay", "active", f"incremental, {name}", None, delay(active), delay(incremental)),
@@ -268,7 +278,7 @@ def plan_7(scale: float, seed: int) -> list[Simulation]:
     ]
 
 
-def conclude_7(outcomes: Mapping[str, Outcome]) -> Findings:
+def conclude_7(outcomes: Mapping[str, SimulationResult]) -> Findings:
     rows = []
     for triggered in TRIGGERED:
         for algorithm in ALGORITHMS_7:
@@ -276,10 +286,10 @@ def conclude_7(outcomes: Mapping[str, Outcome]) -> Findings:
             queue, note = QUEUES.get((algorithm, triggered), (None, ""))
             at = f"{triggered:,} triggered"
             rows += [
-                Row(f"mean delay, {at}", algorithm, None, delay(outcome), "s"),
-                Row(f"longest delay, {at}", algorithm, None, worst(outcome), "s"),
-                Row(f"longest core queue, {at}", algorithm, queue, outcome.queue, "", note),
-                Row(
+                ResultRow(f"mean delay, {at}", algorithm, None, delay(outcome), "s"),
+                ResultRow(f"longest delay, {at}", algorithm, None, worst(outcome), "s"),
+                ResultRow(f"longest core queue, {at}", algorithm, queue, outcome.queue, "", note),
+                ResultRow(
                     f"core table, mean, in the end, {at}", algorithm, TABLES.get((algorithm, triggered)), outcome.table
                 ),
             ]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
-from routeproof.checker.experiments import Experiment, Findings, Row, Said, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
 from routeproof.checker.pruning.experiments import (
     CONGESTED,
     MATCHES,
@@ -27,7 +27,7 @@ from routeproof.checker.pruning.experiments import (
     shown,
     times,
 )
-from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
+from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
 from routeproof.impl.workloads.controlled import Controlled001
 
 ALGORITHMS_7 = ("active", "lazy", "packing", "selective")
@@ -77,37 +77,44 @@ def plan_7(scale: float, seed: int) -> list[Simulation]:
     return [*runs, *(Simulation(name, recipe, policy, seed) for name, policy in AT_TABLE_II.items())]
 
 
-def conclude_7(outcomes: Mapping[str, Outcome]) -> Findings:
+def conclude_7(outcomes: Mapping[str, SimulationResult]) -> Findings:
     shown = {name: outcomes[name] for name in ALGORITHMS_7}
     active, selective = outcomes["active"], outcomes["selective"]
-    rows = [Row("mean delay of the probes", name, MEAN[name], probed(outcomes[name]), "s") for name in ALGORITHMS_7]
-    rows += [Row("mean delay, withdrawals included", name, None, delay(outcomes[name]), "s") for name in ALGORITHMS_7]
+    rows = [
+        ResultRow("mean delay of the probes", name, MEAN[name], probed(outcomes[name]), "s") for name in ALGORITHMS_7
+    ]
     rows += [
-        Row("mean delay of the probes", name, None, probed(outcomes[name]), "s", AS_IN_000) for name in AT_TABLE_II
+        ResultRow("mean delay, withdrawals included", name, None, delay(outcomes[name]), "s") for name in ALGORITHMS_7
+    ]
+    rows += [
+        ResultRow("mean delay of the probes", name, None, probed(outcomes[name]), "s", AS_IN_000)
+        for name in AT_TABLE_II
     ]
     for name in ALGORITHMS_7:
         probes = outcomes[name].probes
         rows += [
-            Row("delay of the probes, 10 % within", name, None, probes.p10 if probes else None, "s"),
-            Row("delay of the probes, 90 % within", name, None, probes.p90 if probes else None, "s"),
+            ResultRow("delay of the probes, 10 % within", name, None, probes.p10 if probes else None, "s"),
+            ResultRow("delay of the probes, 90 % within", name, None, probes.p90 if probes else None, "s"),
         ]
-    rows += [Row("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_7]
     rows += [
-        Row("steady delay", "selective", said(0.2), selective.steady, "s", "the last tenth of the run"),
+        ResultRow("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_7
+    ]
+    rows += [
+        ResultRow("steady delay", "selective", said(0.2), selective.steady, "s", "the last tenth of the run"),
         times("mean delay of the probes", "active", "selective", said(11_000, ">"), probed(active), probed(selective)),
     ]
     for name in ALGORITHMS_7:
         rows += at_each("triggered", name, outcomes[name], TRIGGERED[name])
     rows += [
-        Row("triggered, mean of the other inner brokers", name, None, _elsewhere(outcomes[name]))
+        ResultRow("triggered, mean of the other inner brokers", name, None, _elsewhere(outcomes[name]))
         for name in ALGORITHMS_7
     ]
     packing = outcomes["packing"]
     messages = max(packing.brokers[broker].messages for broker in packing.watched)
-    rows.append(Row("triggered messages, most at a core broker", "packing", said(300, "<"), messages))
-    rows += [Row("longest core queue", name, QUEUE_7[name], outcomes[name].queue) for name in ALGORITHMS_7]
+    rows.append(ResultRow("triggered messages, most at a core broker", "packing", said(300, "<"), messages))
+    rows += [ResultRow("longest core queue", name, QUEUE_7[name], outcomes[name].queue) for name in ALGORITHMS_7]
     rows += [
-        Row(
+        ResultRow(
             "core table, mean, in the end",
             name,
             said(1_000, "about") if name == "active" else None,
@@ -117,12 +124,14 @@ def conclude_7(outcomes: Mapping[str, Outcome]) -> Findings:
     ]
     inner = [broker for broker, numbers in selective.brokers.items() if broker <= INNER]
     rows += [
-        Row("publications in vain, inner brokers", "selective", said(0.0038), selective.in_vain(inner), "", "0.38 %"),
-        Row(
+        ResultRow(
+            "publications in vain, inner brokers", "selective", said(0.0038), selective.in_vain(inner), "", "0.38 %"
+        ),
+        ResultRow(
             "publications in vain, core", "selective", said(0.0001), selective.in_vain(selective.watched), "", "0.01 %"
         ),
-        Row("largest database", "selective", said(14_000, "about"), max(selective.rows, default=0), "rows"),
-        Row(
+        ResultRow("largest database", "selective", said(14_000, "about"), max(selective.rows, default=0), "rows"),
+        ResultRow(
             "average database",
             "selective",
             said(5_250, "about"),
@@ -142,7 +151,7 @@ def conclude_7(outcomes: Mapping[str, Outcome]) -> Findings:
     )
 
 
-def _elsewhere(outcome: Outcome) -> float:
+def _elsewhere(outcome: SimulationResult) -> float:
     """V-B: at inner brokers that are no core brokers much less is triggered, whatever the algorithm."""
     brokers = [broker for broker in outcome.brokers if broker <= INNER and broker not in outcome.watched]
     return outcome.mean(lambda numbers: numbers.uncovered, brokers)
@@ -193,12 +202,12 @@ def _findings(
     what: str,
     across: str,
     values: Sequence[int],
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, SimulationResult],
     delays: Mapping[tuple[str, int], Said],
     queues: Mapping[tuple[str, int], Said],
 ) -> Findings:
     """The measures at each value, named by `what` with `{}` for the value."""
-    rows: list[Row] = []
+    rows: list[ResultRow] = []
     for value in values:
         for algorithm in ALGORITHMS:
             key, outcome = (algorithm, value), outcomes[f"{algorithm}, {value}"]

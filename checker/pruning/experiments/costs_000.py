@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments import Experiment, Findings, Row, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
 from routeproof.checker.pruning.experiments import against, paragraphs
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.routing import Broker, Outbox, Sends
@@ -112,17 +112,19 @@ def _mean(spent: Spent, kind: int) -> float | None:
 def conclude(results: Mapping[str, Mapping[str, Spent]]) -> Findings:
     spent = results["measured"]
     rows = [
-        Row(kind, policy, said(PAPER[policy][n]), _mean(spent[policy], n), "ms", f"{spent[policy].many[n]:,} messages")
+        ResultRow(
+            kind, policy, said(PAPER[policy][n]), _mean(spent[policy], n), "ms", f"{spent[policy].many[n]:,} messages"
+        )
         for n, kind in enumerate(KINDS)
         for policy in POLICIES
     ]
     for n, kind in enumerate(KINDS):
         for policy in ("none", "lazy"):
             paper, ours = PAPER[policy][n] / PAPER["active"][n], spent[policy].mean[n] / (spent["active"].mean[n] or 1)
-            rows.append(Row(kind, f"{policy} / active", said(round(paper, 2)) if paper else None, ours, "x"))
+            rows.append(ResultRow(kind, f"{policy} / active", said(round(paper, 2)) if paper else None, ours, "x"))
     for policy in ("active", "lazy"):
         rows.append(
-            Row(
+            ResultRow(
                 "covering / matching of a subscription",
                 policy,
                 said(round(PAPER[policy][1] / PAPER[policy][0], 1)),

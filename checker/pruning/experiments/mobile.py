@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from routeproof.checker.experiments import Experiment, Findings, Row, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
 from routeproof.checker.pruning.experiments import (
     CONGESTED,
     HOLDS,
@@ -30,7 +30,7 @@ from routeproof.checker.pruning.experiments import (
     times,
     worst,
 )
-from routeproof.checker.pruning.experiments.simulation import Outcome, Simulation
+from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
 from routeproof.impl.index.filter_index import FilterIndex
 from routeproof.impl.index.profile import profile_of
 from routeproof.impl.routing import Broker
@@ -95,29 +95,33 @@ def plan_rush_hour(scale: float, seed: int) -> list[Simulation | Counting]:
     return [*runs, Counting("roots", recipe, seed)]
 
 
-def conclude_rush_hour(results: Mapping[str, Outcome | Roots]) -> Findings:
-    outcomes = {name: each for name, each in results.items() if isinstance(each, Outcome)}
+def conclude_rush_hour(results: Mapping[str, SimulationResult | Roots]) -> Findings:
+    outcomes = {name: each for name, each in results.items() if isinstance(each, SimulationResult)}
     roots = next(each for each in results.values() if isinstance(each, Roots))
     active, incremental = outcomes["active"], outcomes["incremental"]
     note = "two hours at full scale; delays grow with the length of the run where the hub cannot keep up"
     rows = [
-        Row("roots", "-", said(1_600, "about"), roots.many),
-        Row("covered by a root, mean", "-", said(2_000, ">"), roots.cover),
-        Row("longest delay", "active", said(1_200, ">"), worst(active), "s", note),
-        Row("longest delay", "incremental", said(17), worst(incremental), "s"),
+        ResultRow("roots", "-", said(1_600, "about"), roots.many),
+        ResultRow("covered by a root, mean", "-", said(2_000, ">"), roots.cover),
+        ResultRow("longest delay", "active", said(1_200, ">"), worst(active), "s", note),
+        ResultRow("longest delay", "incremental", said(17), worst(incremental), "s"),
         times("longest delay", "active", "incremental", said(71, ">"), worst(active), worst(incremental)),
-        *(Row("mean delay", name, None, delay(each), "s") for name, each in outcomes.items()),
-        *(Row("longest queue at the hub", name, None, each.brokers[1].queue) for name, each in outcomes.items()),
+        *(ResultRow("mean delay", name, None, delay(each), "s") for name, each in outcomes.items()),
+        *(ResultRow("longest queue at the hub", name, None, each.brokers[1].queue) for name, each in outcomes.items()),
         *(
-            Row("sent by the hub", name, None, each.brokers[1].uncovered, "", UNCOVERED)
+            ResultRow("sent by the hub", name, None, each.brokers[1].uncovered, "", UNCOVERED)
             for name, each in outcomes.items()
         ),
     ]
     for name, each in outcomes.items():
         tables = [size for _, size in each.mean_table_over_time]
-        rows.append(Row("mean table, at the first move", name, None, tables[0]))
-        rows.append(Row("mean table, in the end", name, None, tables[-1], "", "falls, under incremental: Fig. 9c"))
-    rows.append(Row("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers)))
+        rows.append(ResultRow("mean table, at the first move", name, None, tables[0]))
+        rows.append(
+            ResultRow("mean table, in the end", name, None, tables[-1], "", "falls, under incremental: Fig. 9c")
+        )
+    rows.append(
+        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers))
+    )
     return Findings(
         rows,
         {
@@ -130,7 +134,7 @@ def conclude_rush_hour(results: Mapping[str, Outcome | Roots]) -> Findings:
 
 UNCOVERED = "subscriptions, because of withdrawals"
 
-RUSH_HOUR: Experiment[Outcome | Roots] = Experiment(
+RUSH_HOUR: Experiment[SimulationResult | Roots] = Experiment(
     figure="000, Fig. 9",
     about="Rush hour on a star of 17 brokers: most of the subscribers move, some of them again and again.",
     scale=0.02,
@@ -158,31 +162,33 @@ def plan_auditors(scale: float, seed: int) -> list[Simulation]:
     return [Simulation(policy, recipe, policy, seed, holds=policy == "incremental") for policy in INCREMENTAL]
 
 
-def conclude_auditors(outcomes: Mapping[str, Outcome]) -> Findings:
+def conclude_auditors(outcomes: Mapping[str, SimulationResult]) -> Findings:
     active, incremental = outcomes["active"], outcomes["incremental"]
     queue = {name: max(each.brokers.values(), key=lambda n: n.queue).queue for name, each in outcomes.items()}
     average = {name: max(most for _, most in each.mean_queue_over_time) for name, each in outcomes.items()}
     rows = [
-        Row("longest delay", "active", said(400), worst(active), "s"),
-        Row("longest delay", "incremental", None, worst(incremental), "s"),
-        Row("mean delay", "active", None, delay(active), "s"),
-        Row("mean delay", "incremental", said(0.24, "about"), delay(incremental), "s"),
+        ResultRow("longest delay", "active", said(400), worst(active), "s"),
+        ResultRow("longest delay", "incremental", None, worst(incremental), "s"),
+        ResultRow("mean delay", "active", None, delay(active), "s"),
+        ResultRow("mean delay", "incremental", said(0.24, "about"), delay(incremental), "s"),
         times(
             "longest to mean delay", "active", "incremental", said(1_667, "about"), worst(active), delay(incremental)
         ),
-        Row("mean queue, at its longest", "active", said(1_200, "about"), average["active"]),
-        Row("mean queue, at its longest", "incremental", said(0, "virtually"), average["incremental"]),
-        Row("longest core queue", "active", said(18_400, ">"), active.queue),
-        Row("longest core queue", "incremental", said(0, "virtually"), incremental.queue),
-        *(Row("longest queue anywhere", name, None, longest) for name, longest in queue.items()),
+        ResultRow("mean queue, at its longest", "active", said(1_200, "about"), average["active"]),
+        ResultRow("mean queue, at its longest", "incremental", said(0, "virtually"), average["incremental"]),
+        ResultRow("longest core queue", "active", said(18_400, ">"), active.queue),
+        ResultRow("longest core queue", "incremental", said(0, "virtually"), incremental.queue),
+        *(ResultRow("longest queue anywhere", name, None, longest) for name, longest in queue.items()),
     ]
     for name, each in outcomes.items():
         tables = [size for _, size in each.mean_table_over_time]
-        rows.append(Row("mean table, from", name, None, min(tables)))
+        rows.append(ResultRow("mean table, from", name, None, min(tables)))
         rows.append(
-            Row("mean table, to", name, None, max(tables), "", "it moves much less under incremental: Fig. 10c")
+            ResultRow("mean table, to", name, None, max(tables), "", "it moves much less under incremental: Fig. 10c")
         )
-    rows.append(Row("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers)))
+    rows.append(
+        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers))
+    )
     return Findings(
         rows,
         {
@@ -233,19 +239,22 @@ def plan_families(scale: float, seed: int) -> list[Simulation]:
     return [Simulation(policy, recipe, policy, seed, subscription=CONGESTED) for policy in SELECTIVE]
 
 
-def conclude_families(outcomes: Mapping[str, Outcome]) -> Findings:
+def conclude_families(outcomes: Mapping[str, SimulationResult]) -> Findings:
     active, selective = outcomes["active"], outcomes["selective"]
     rows = [
-        Row("mean delay of the probes", "active", said(2_000), probed(active), "s"),
-        Row("mean delay of the probes", "selective", said(0.05, "about"), probed(selective), "s", SHARE),
-        *(Row("mean delay, withdrawals included", name, None, delay(each), "s") for name, each in outcomes.items()),
-        Row("core table, mean, in the end", "active", said(7_300, "about"), active.table),
-        Row("core table, mean, in the end", "selective", said(1_200, "about"), selective.table),
+        ResultRow("mean delay of the probes", "active", said(2_000), probed(active), "s"),
+        ResultRow("mean delay of the probes", "selective", said(0.05, "about"), probed(selective), "s", SHARE),
+        *(
+            ResultRow("mean delay, withdrawals included", name, None, delay(each), "s")
+            for name, each in outcomes.items()
+        ),
+        ResultRow("core table, mean, in the end", "active", said(7_300, "about"), active.table),
+        ResultRow("core table, mean, in the end", "selective", said(1_200, "about"), selective.table),
         times("core table, mean, in the end", "selective", "active", said(0.18), selective.table, active.table),
-        *(Row("longest core queue", name, None, each.queue) for name, each in outcomes.items()),
+        *(ResultRow("longest core queue", name, None, each.queue) for name, each in outcomes.items()),
         *at_each("triggered", "active", active, {}),
         *at_each("triggered", "selective", selective, {}),
-        Row("publications in vain, of all", "selective", None, selective.in_vain(selective.brokers)),
+        ResultRow("publications in vain, of all", "selective", None, selective.in_vain(selective.brokers)),
     ]
     return Findings(
         rows,
@@ -299,36 +308,42 @@ def tiers() -> dict[int, list[Node]]:
     return found
 
 
-def conclude_monitors(outcomes: Mapping[str, Outcome]) -> Findings:
-    rows: list[Row] = []
+def conclude_monitors(outcomes: Mapping[str, SimulationResult]) -> Findings:
+    rows: list[ResultRow] = []
     for who in RECIPES:
         active, selective = (outcomes[f"{algorithm}, {who} move"] for algorithm in SELECTIVE)
         what = f"{who} move"
         rows += [
-            Row(f"longest queue of the core, {what}", "active", None, active.brokers[CORE].queue, "", GROWS),
-            Row(f"longest queue of the core, {what}", "selective", said(0, "virtually"), selective.brokers[CORE].queue),
+            ResultRow(f"longest queue of the core, {what}", "active", None, active.brokers[CORE].queue, "", GROWS),
+            ResultRow(
+                f"longest queue of the core, {what}", "selective", said(0, "virtually"), selective.brokers[CORE].queue
+            ),
         ]
         for algorithm, each in zip(SELECTIVE, (active, selective), strict=True):
             tables = [size for _, size in each.mean_table_over_time]
             rows += [
-                Row(f"longest queue anywhere, {what}", algorithm, None, max(n.queue for n in each.brokers.values())),
-                Row(f"mean delay, {what}", algorithm, None, delay(each), "s"),
-                Row(f"longest delay, {what}", algorithm, None, worst(each), "s"),
-                Row(f"mean table, at the first move, {what}", algorithm, None, tables[0]),
-                Row(f"mean table, in the end, {what}", algorithm, None, tables[-1]),
+                ResultRow(
+                    f"longest queue anywhere, {what}", algorithm, None, max(n.queue for n in each.brokers.values())
+                ),
+                ResultRow(f"mean delay, {what}", algorithm, None, delay(each), "s"),
+                ResultRow(f"longest delay, {what}", algorithm, None, worst(each), "s"),
+                ResultRow(f"mean table, at the first move, {what}", algorithm, None, tables[0]),
+                ResultRow(f"mean table, in the end, {what}", algorithm, None, tables[-1]),
             ]
         rows.append(times(f"mean delay, {what}", "active", "selective", None, delay(active), delay(selective)))
         for tier, brokers in tiers().items():
             at = f"tier {tier}, {what}"
             rows += [
-                Row(f"publications at a broker, {at}", "active", None, active.mean(lambda n: n.publications, brokers)),
-                Row(
+                ResultRow(
+                    f"publications at a broker, {at}", "active", None, active.mean(lambda n: n.publications, brokers)
+                ),
+                ResultRow(
                     f"publications at a broker, {at}",
                     "selective",
                     None,
                     selective.mean(lambda n: n.publications, brokers),
                 ),
-                Row(
+                ResultRow(
                     f"in vain at a broker, {at}",
                     "selective",
                     None,

@@ -1,6 +1,6 @@
 """One run of an experiment: a workload under a policy, simulated, and what experiments ask of it.
 
-`Simulation` says what to run, and can be handed to another process; its `run` gives an `Outcome`, which is small.
+`Simulation` says what to run, and can be handed to another process; its `run` gives a small `SimulationResult`.
 
 `Aftermath` measures from the first withdrawal on: the papers' figures show that part, not the hours before it.
 """
@@ -18,7 +18,7 @@ from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl import implementation_of, make_node
 from routeproof.impl.observers import Metrics, quantile, subscriptions
 from routeproof.impl.pruning import IMPLEMENTATION, Congestion
-from routeproof.impl.simulator import SECOND, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulator import SECOND, Observer, Sends, Simulator, TimedOperation
 from routeproof.impl.workloads import Recipe
 from routeproof.impl.workloads.controlled import PROBE
 from routeproof.model.filters import Attributes
@@ -62,7 +62,7 @@ class Aftermath(Observer):
     """Received from neighbours."""
     _published: dict[str, int] = field(factory=dict)
 
-    def issued(self, operation: Operation) -> None:
+    def issued(self, operation: TimedOperation) -> None:
         if self.since is None and isinstance(operation.message, Unsubscribe):
             self.since = operation.time
             self._published.clear()
@@ -125,7 +125,7 @@ class Simulation:
     holds: bool = False
     subscription: int | None = None
 
-    def run(self) -> Outcome:
+    def run(self) -> SimulationResult:
         drawn = self.recipe.workload(self.seed)
         overlay = drawn.overlay
         # All policies have the columns of pruning, so that they can be compared.
@@ -144,7 +144,7 @@ class Simulation:
 
 
 @frozen
-class Delays:
+class DelaySummary:
     """Seconds from publishing to delivery."""
 
     count: int
@@ -155,7 +155,7 @@ class Delays:
     most: float
 
     @classmethod
-    def of(cls, delays: Iterable[int]) -> Delays | None:
+    def of(cls, delays: Iterable[int]) -> DelaySummary | None:
         """Nothing where nothing was delivered."""
         ordered = sorted(delays)
         if not ordered:
@@ -165,7 +165,7 @@ class Delays:
 
 
 @frozen
-class Numbers:
+class BrokerNumbers:
     """Numbers of one broker, from the first withdrawal on."""
 
     queue: int
@@ -183,12 +183,12 @@ class Numbers:
 
 
 @frozen
-class Outcome:
+class SimulationResult:
     """Times are seconds since the first withdrawal."""
 
-    delays: Delays | None
+    delays: DelaySummary | None
     """Delays of publications from the first withdrawal on."""
-    probes: Delays | None
+    probes: DelaySummary | None
     steady: float | None
     """The mean delay of what was delivered in the last tenth of the run."""
     rest: float | None
@@ -197,7 +197,7 @@ class Outcome:
     """When the last publication was made."""
     watched: tuple[Node, ...]
     """The brokers that the workload names."""
-    brokers: Mapping[Node, Numbers]
+    brokers: Mapping[Node, BrokerNumbers]
     rows: tuple[int, ...]
     """The largest database of each broker that ever had one, at the samples."""
     delay_over_time: Sequence[Point] = field(repr=False)
@@ -244,7 +244,7 @@ class Outcome:
         later = self.delays.count * (time - self.until) / self.until
         return (self.delays.mean * self.delays.count + self.rest * later) / (self.delays.count + later)
 
-    def mean(self, of: Callable[[Numbers], float], brokers: Sequence[Node]) -> float:
+    def mean(self, of: Callable[[BrokerNumbers], float], brokers: Sequence[Node]) -> float:
         return sum(of(self.brokers[broker]) for broker in brokers) / len(brokers)
 
     def in_vain(self, brokers: Iterable[Node]) -> float | None:
@@ -254,7 +254,7 @@ class Outcome:
         return sum(numbers.in_vain for numbers in some) / publications if publications else None
 
 
-def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]) -> Outcome:
+def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]) -> SimulationResult:
     since = aftermath.since or 0
     brokers = metrics.brokers
     before = sum(time < since for time in metrics.times)
@@ -269,15 +269,15 @@ def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]
         return series[-1] - (series[before - 1] if before else 0)
 
     gathered = _gathered(aftermath, since)
-    return Outcome(
-        delays=Delays.of(aftermath.delays),
-        probes=Delays.of(aftermath.probes),
+    return SimulationResult(
+        delays=DelaySummary.of(aftermath.delays),
+        probes=DelaySummary.of(aftermath.probes),
         steady=_steady(aftermath),
         rest=sum(aftermath.at_rest) / len(aftermath.at_rest) / SECOND if aftermath.at_rest else None,
         until=(aftermath.until - since) / SECOND,
         watched=tuple(watched),
         brokers={
-            broker: Numbers(
+            broker: BrokerNumbers(
                 queue=aftermath.queues[broker],
                 table=metrics.last("table")[broker],
                 uncovered=aftermath.uncovered[broker],

@@ -32,21 +32,21 @@ from routeproof.checker.pruning.validate.model import (
     tables_of,
 )
 from routeproof.checker.pruning.validate.replay import PruningModel, SimilarityEmitter
-from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, Tally
-from routeproof.checker.pruning.validate.ways import Rows, Standing, Ways, rows_of
+from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, ShareTally
+from routeproof.checker.pruning.validate.ways import Standing, StayRows, WaysJudge, rows_of
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.findings import SEEN_BY_CLIENTS, PartResult, Rejection
 from routeproof.checker.validate.judging import (
     Block,
     Found,
     Judging,
-    Passed,
+    PassedBlock,
     Reduce,
+    ReportBlock,
     RunContext,
     Stage,
     Stages,
     Summaries,
-    Summary,
 )
 from routeproof.checker.validate.metrics import Measured, plain
 from routeproof.checker.validate.report import Report
@@ -63,8 +63,8 @@ FILE = "similarity.parquet"
 
 
 @frozen
-class Judged:
-    """`Tally`, for good. `left_out`: runs in which similarity was not judged, and why."""
+class JudgedShares:
+    """`ShareTally`, for good. `left_out`: runs in which similarity was not judged, and why."""
 
     pairs: int = 0
     rows: int = 0
@@ -75,7 +75,7 @@ class Judged:
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tally: Tally, left_out: Iterable[str]) -> Judged:
+    def of(cls, tally: ShareTally, left_out: Iterable[str]) -> JudgedShares:
         return cls(**asdict(tally), left_out=tuple(sorted(left_out)))
 
     @property
@@ -96,7 +96,7 @@ class Judged:
 class PruningReport(Report):
     """`similarity` is no part of the verdict: what is wrong with it is among the rejections."""
 
-    similarity: Judged = Judged()
+    similarity: JudgedShares = JudgedShares()
 
     @property
     def remarks(self) -> list[str]:
@@ -104,7 +104,7 @@ class PruningReport(Report):
         return [*super().remarks, *self.similarity.lines]
 
 
-def with_similarity(report: Report, judged: Judged) -> PruningReport:
+def with_similarity(report: Report, judged: JudgedShares) -> PruningReport:
     return PruningReport(**{each.name: getattr(report, each.name) for each in fields(Report)}, similarity=judged)
 
 
@@ -180,14 +180,14 @@ def _standing(context: RunContext) -> Standing:
 
 def _ways(context: RunContext) -> Reduce:
     """Brings the copies and rows of each publication together; its rows go to their subscriptions."""
-    ways = Ways(context.run, _standing(context))
+    ways = WaysJudge(context.run, _standing(context))
 
     def reduce(blocks: Iterable[Block]) -> Iterator[Found]:
         for each in ways.judge(replay.of_publications(block) for _, block in blocks):
             if isinstance(each, Rejection):
                 yield each
             else:
-                yield Passed(f"{replay.SUBSCRIPTIONS}/{each[0]:02}", each[1])
+                yield PassedBlock(f"{replay.SUBSCRIPTIONS}/{each[0]:02}", each[1])
 
     return reduce
 
@@ -197,9 +197,9 @@ def _shares(context: RunContext) -> Reduce:
     shares = Shares(context.run, _standing(context))
 
     def reduce(blocks: Iterable[Block]) -> Iterator[Found]:
-        tally, found, decided = Tally(), list[Share](), list[replay.OfSubscriptions]()
+        tally, found, decided = ShareTally(), list[Share](), list[replay.OfSubscriptions]()
 
-        def rows() -> Iterator[Rows]:
+        def rows() -> Iterator[StayRows]:
             for passed, block in blocks:
                 if passed:
                     yield from rows_of(block)
@@ -209,27 +209,27 @@ def _shares(context: RunContext) -> Reduce:
         for each in shares.judge(rows(), decided):
             if isinstance(each, Rejection):
                 yield each
-            elif isinstance(each, Tally):
+            elif isinstance(each, ShareTally):
                 tally.add(each)
             else:
                 found.append(each)
-        yield Summary(packed((astuple(tally), found if isinstance(context.setting, Measured) else [])))
+        yield ReportBlock(packed((astuple(tally), found if isinstance(context.setting, Measured) else [])))
 
     return reduce
 
 
 def _conclude(setting: Setting, report: Report, summaries: Summaries, hindrances: set[str]) -> Report:
-    tally = Tally()
+    tally = ShareTally()
     with ExitStack() as stack:
         table = table_of(setting)
         if table is not None:
             stack.enter_context(table)
         for _, _, block in summaries:
             counts, shares = msgspec.msgpack.decode(block, type=tuple[tuple[int, ...], list[Share]])
-            tally.add(Tally(*counts))
+            tally.add(ShareTally(*counts))
             if table is not None:
                 table.write(shares)
-    return with_similarity(report, Judged.of(tally, hindrances))
+    return with_similarity(report, JudgedShares.of(tally, hindrances))
 
 
 SIMILARITY = Stages(

@@ -25,7 +25,7 @@ from routeproof.model.messages import Publication, Publish, Subscription, Unsubs
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Cuts, Pruning
 from routeproof.model.pruning.vocabulary import Cut, PruningParameters, PruningTables, Row, cuts_of, met, withdraw
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables, by_id
 from routeproof.traces import Entry, TraceMessage, TraceTables
 from routeproof.traces.pruning import PruningParts, cuts_in_trace, header_in
@@ -112,7 +112,7 @@ class _Remembering(Routing):
     def covers(self, t: Subscription, s: Subscription) -> bool:
         return self.relations.covers(t.filter, s.filter)
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         hops = {x for _, x in self._matching(step.tables, p) if x != LOCAL}
         return tuple(sorted(hops - {sender}))
 
@@ -156,7 +156,7 @@ class JudgingPruning(Pruning, _Remembering):
         made.relations = self.relations
         return made
 
-    def matching(self, step: Step, p: Publication, sender: Node) -> Subscriptions:
+    def matching(self, step: StepEffects, p: Publication, sender: Node) -> Subscriptions:
         matching = self._matching(step.tables, p)
         if self.parameters.counts == "elsewhere":  # STA-5
             return tuple(s for s, x in matching if x != sender)
@@ -167,21 +167,21 @@ class JudgingPruning(Pruning, _Remembering):
 
     # -- minutes -------------------------------------------------------------------------------------------------------
 
-    def note(self, step: Step, s: Subscription, told: Publish, row: Row) -> None:
+    def note(self, step: StepEffects, s: Subscription, told: Publish, row: Row) -> None:
         self.minutes.rows.append((s.id, met(told).distance, met(told).count))
         super().note(step, s, told, row)
 
-    def write_list(self, step: Step, s: Subscription) -> Unsubscribe:
+    def write_list(self, step: StepEffects, s: Subscription) -> Unsubscribe:
         written = super().write_list(step, s)
         if written.header is None:
             self.minutes.full.append(s.id)
         return written
 
-    def withdraw(self, step: Step, message: Unsubscribe, sender: Node) -> None:
+    def withdraw(self, step: StepEffects, message: Unsubscribe, sender: Node) -> None:
         self._withdrawn = message.subscription.id
         super().withdraw(step, message, sender)
 
-    def shortened(self, step: Step, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
+    def shortened(self, step: StepEffects, cuts: Cuts, neighbour: Node, triggered: int) -> Cuts:
         there = {a.id for a, x in step.tables.advs if x == neighbour}
         listed = tuple(cut.advertisement for cut in cuts if cut.advertisement in there)
         self.minutes.decisions.append((self._withdrawn, neighbour, listed, self.which(triggered)))

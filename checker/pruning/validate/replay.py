@@ -26,7 +26,7 @@ from routeproof.checker.pruning.validate.model import (
 from routeproof.checker.validate.broker.canonical import CanonicalMessage
 from routeproof.checker.validate.broker.comparison import FLOODED, blame
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message
-from routeproof.checker.validate.broker.model import BrokerModel, Sends, Step
+from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, Sends
 from routeproof.checker.validate.clients import bucket_of
 from routeproof.checker.validate.fast import Replica
 from routeproof.checker.validate.judging import SHARED
@@ -363,7 +363,7 @@ class SimilarityEmitter:
     def is_full(self) -> bool:
         return self.notebook.is_full
 
-    def emit(self, step: Step, model: BrokerModel) -> None:
+    def emit(self, step: AcceptedStep, model: BrokerModel) -> None:
         assert isinstance(step.told, PruningMeaning)
         assert isinstance(model, PruningModel)
         at = At(step.seq, self._offset + step.before, step.time)

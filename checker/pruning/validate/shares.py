@@ -15,7 +15,7 @@ from attrs import define, field
 
 from routeproof.checker.pruning.validate.model import ALWAYS
 from routeproof.checker.pruning.validate.replay import At, Decided, Distances, OfSubscriptions, Toward
-from routeproof.checker.pruning.validate.ways import Mask, Row, Rows, Standing, Stay
+from routeproof.checker.pruning.validate.ways import JudgedRow, Mask, Standing, StayRows, SubscriptionStay
 from routeproof.checker.validate.findings import Rejection
 from routeproof.model.overlay import Node
 
@@ -47,7 +47,7 @@ class Share(NamedTuple):
 
 
 @define
-class Tally:
+class ShareTally:
     """Tally of what was judged. `deviation`: the greatest of a share that decided something, in parts of `WHOLE`."""
 
     pairs: int = 0
@@ -57,7 +57,7 @@ class Tally:
     unjudged: int = 0
     deviation: int = 0
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: ShareTally) -> None:
         self.pairs += other.pairs
         self.rows += other.rows
         self.exact += other.exact
@@ -66,7 +66,7 @@ class Tally:
         self.deviation = max(self.deviation, other.deviation)
 
 
-class Held(NamedTuple):
+class HeldRow(NamedTuple):
     """A row of the database that was there in the end."""
 
     seq: int
@@ -84,11 +84,11 @@ class _Pair:
     came: int = 0
     exact: int = 0
     similar: list[int] = field(factory=list)
-    latest: list[Held] = field(factory=list)
+    latest: list[HeldRow] = field(factory=list)
     uneven: At | None = None
     """The first step at which something counted at a broker, and not at the next one."""
 
-    def add(self, row: Row, window: int) -> None:
+    def add(self, row: JudgedRow, window: int) -> None:
         where = int(row.where, 16)
         self.came += 1
         self.exact += row.is_exact
@@ -96,11 +96,11 @@ class _Pair:
             self.similar[mu] += where >> mu & 1
         if not _is_even(where, self.length) and (self.uneven is None or row.at < self.uneven):
             self.uneven = row.at
-        self.latest.append(Held(row.at.seq, row.distance, row.joins, where))
+        self.latest.append(HeldRow(row.at.seq, row.distance, row.joins, where))
         if len(self.latest) >= 2 * window:
             self.held(window)
 
-    def held(self, window: int) -> list[Held]:
+    def held(self, window: int) -> list[HeldRow]:
         """STA-7: the latest are kept."""
         self.latest = sorted(self.latest)[-window:]
         return self.latest
@@ -124,7 +124,9 @@ class Shares:
         self._overlay = standing.overlay
         self._readings = standing.parameters
 
-    def judge(self, rows: Iterable[Rows], decided: Iterable[OfSubscriptions]) -> Iterator[Rejection | Tally | Share]:
+    def judge(
+        self, rows: Iterable[StayRows], decided: Iterable[OfSubscriptions]
+    ) -> Iterator[Rejection | ShareTally | Share]:
         """Rejections, tallies and all similarities, in order of subscriptions."""
         pairs: dict[Key, dict[tuple[str, Node], _Pair]] = {}
         for some in rows:
@@ -135,7 +137,7 @@ class Shares:
             for row in some.rows:
                 mine.add(row, self._readings.window)
         decisions: dict[tuple[Key, str, Node], dict[Node, str]] = {}
-        tally = Tally()
+        tally = ShareTally()
         taken = [(block.broker, each) for block in decided for each in block.decided]
         for broker, each in sorted(taken, key=lambda one: (one[0], one[1].at.seq)):
             yield from self._decision(broker, each, pairs, decisions, tally)
@@ -178,7 +180,7 @@ class Shares:
         each: Decided,
         pairs: dict[Key, dict[tuple[str, Node], _Pair]],
         decisions: dict[tuple[Key, str, Node], dict[Node, str]],
-        tally: Tally,
+        tally: ShareTally,
     ) -> Iterator[Rejection]:
         stay = self._standing.withdrawn_before(each.subscription, broker, each.at.seq, each.at.time)
         if stay is None or not each.is_seen:
@@ -203,7 +205,7 @@ class Shares:
                     tally.deviation = max(tally.deviation, off)
 
     def _worth(
-        self, broker: str, each: Decided, stay: Stay, mine: dict[tuple[str, Node], _Pair]
+        self, broker: str, each: Decided, stay: SubscriptionStay, mine: dict[tuple[str, Node], _Pair]
     ) -> Iterator[Rejection]:
         """STA-8"""
         most = max((row.joins for pair in mine.values() for row in pair.held(self._readings.window)), default=0)
@@ -213,7 +215,9 @@ class Shares:
             wanted = f"{words[not full]} of {stay.id}, whose rows have counts up to {most}"
             yield self._rejection(broker, each.at, "STA-8", wanted, words[not each.full])
 
-    def _toward(self, broker: str, each: Decided, toward: Toward, mu: int, rows: Sequence[Held]) -> Iterator[Rejection]:
+    def _toward(
+        self, broker: str, each: Decided, toward: Toward, mu: int, rows: Sequence[HeldRow]
+    ) -> Iterator[Rejection]:
         s, a = each.subscription, toward.advertisement
         distances = self._critical(rows)
         if distances is None:
@@ -232,7 +236,7 @@ class Shares:
                 wanted = f"{s} withdrawn from {a} with {_shown(left)}"
                 yield self._rejection(broker, each.at, "CRD-2", wanted, _shown(toward.onward))
 
-    def _why(self, rows: Sequence[Held], mu: int, toward: Toward) -> str:
+    def _why(self, rows: Sequence[HeldRow], mu: int, toward: Toward) -> str:
         if toward.which == ALWAYS:
             return "too little is triggered"
         if not rows:
@@ -240,7 +244,7 @@ class Shares:
         least = self._readings.thresholds[toward.which]
         return f"{_near(rows, mu)} of {len(rows)} rows within {mu} hops, where {least} percent count"
 
-    def _critical(self, rows: Sequence[Held]) -> Distances | None:
+    def _critical(self, rows: Sequence[HeldRow]) -> Distances | None:
         """CRD-2, CRD-6; None where there is to be no entry."""
         count = len(self._readings.thresholds)
         if not rows:
@@ -252,7 +256,7 @@ class Shares:
             for least in self._readings.thresholds
         )
 
-    def _reaches(self, rows: Sequence[Held], mu: int, least: int) -> bool:
+    def _reaches(self, rows: Sequence[HeldRow], mu: int, least: int) -> bool:
         """CRD-1, CRD-3"""
         if self._readings.inclusive:
             return 100 * _near(rows, mu) >= least * len(rows)
@@ -285,11 +289,11 @@ class Shares:
             )
 
 
-def _near(rows: Sequence[Held], mu: int) -> int:
+def _near(rows: Sequence[HeldRow], mu: int) -> int:
     return sum(row.distance <= mu for row in rows)
 
 
-def _similar(rows: Sequence[Held], mu: int) -> int:
+def _similar(rows: Sequence[HeldRow], mu: int) -> int:
     return sum(row.where >> mu & 1 for row in rows)
 
 

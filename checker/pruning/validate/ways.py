@@ -22,7 +22,7 @@ from attrs import define, field, frozen
 from msgspec import Raw
 
 from routeproof.checker.pruning.validate.replay import At, Made, Noted, OfPublications, OfSignals
-from routeproof.checker.validate.clients import Operation, bucket_of
+from routeproof.checker.validate.clients import ClientOperation, bucket_of
 from routeproof.checker.validate.clients.announced import EVERY
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.findings import Rejection
@@ -37,7 +37,7 @@ from routeproof.traces.messages import meanings_of
 
 
 @define(eq=False)
-class Stay:
+class SubscriptionStay:
     """A subscription from its announcement to its withdrawal, by seq at its broker and by time; -1 is no time."""
 
     id: str
@@ -69,7 +69,11 @@ class Standing:
     """
 
     def __init__(
-        self, setting: Setting, operations: Iterable[Operation], holds: Iterable[OfSignals], traffic: Traffic | None
+        self,
+        setting: Setting,
+        operations: Iterable[ClientOperation],
+        holds: Iterable[OfSignals],
+        traffic: Traffic | None,
     ) -> None:
         self.setting = setting
         self.overlay = setting.overlay
@@ -78,8 +82,8 @@ class Standing:
         self.traffic = None if traffic is None or traffic.hindrance is not None else traffic
         self._meanings = meanings_of(dialect(setting.dialect))
         self._register = Register[Subscription](lambda s: s.filter, lambda: EVERY)
-        self._stays: dict[str, list[Stay]] = {}
-        self._of_slot: dict[int, list[Stay]] = {}
+        self._stays: dict[str, list[SubscriptionStay]] = {}
+        self._of_slot: dict[int, list[SubscriptionStay]] = {}
         self._advertised: dict[tuple[str, Node], list[tuple[Filter, Times]]] = {}
         signalled = [each.at.time for block in holds for each in block.signalled]
         self.holds = bool(signalled)
@@ -90,7 +94,7 @@ class Standing:
         self._times = sorted([o.at.time for o in told] + signalled)
         self._is_timed = self.traffic is not None and all(time >= 0 for time in self._times)
 
-    def _announce(self, operation: Operation) -> None:
+    def _announce(self, operation: ClientOperation) -> None:
         node, at = self.setting.node[operation.at.broker], operation.at
         if operation.kind in ("advertise", "unadvertise"):
             periods = self._advertised.setdefault((operation.id, node), [])
@@ -106,23 +110,23 @@ class Standing:
             if last is not None:
                 last.end, last.until = at.seq, at.time
         elif last is None:
-            stay = Stay(operation.id, at.broker, node, at.seq, at.time)
+            stay = SubscriptionStay(operation.id, at.broker, node, at.seq, at.time)
             self._stays[operation.id].append(stay)
             subscription = Subscription(0, operation.id, self._meanings.filter(Raw(operation.filter)))
             self._of_slot.setdefault(self._register.number(subscription), []).append(stay)
 
     # -- subscriptions -------------------------------------------------------------------------------------------------
 
-    def matching(self, event: Event) -> list[Stay]:
+    def matching(self, event: Event) -> list[SubscriptionStay]:
         """All that match, whenever they were."""
         return [stay for slot in self._register.matching_once(event) for stay in self._of_slot[slot]]
 
-    def stay(self, subscription: str, broker: str, seq: int) -> Stay | None:
+    def stay(self, subscription: str, broker: str, seq: int) -> SubscriptionStay | None:
         """The one that this broker's client had at a step; None where the trace does not tell of it."""
         known = self._stays.get(subscription, ())
         return next((stay for stay in known if stay.broker == broker and stay.begin < seq < stay.end), None)
 
-    def withdrawn_before(self, subscription: str, broker: str, seq: int, time: int) -> Stay | None:
+    def withdrawn_before(self, subscription: str, broker: str, seq: int, time: int) -> SubscriptionStay | None:
         """The one whose withdrawal a broker handles; None where it could be any of several."""
         ended = [stay for stay in self._stays.get(subscription, ()) if stay.end < inf]
         if len(ended) <= 1:
@@ -142,7 +146,7 @@ class Standing:
             return written
         return self._meanings.attributes(Raw(written)) if written else None
 
-    def fair_until(self, of: str, home: Node, event: Event, time: int, matching: Sequence[Stay]) -> float:
+    def fair_until(self, of: str, home: Node, event: Event, time: int, matching: Sequence[SubscriptionStay]) -> float:
         """Until when a publication is fair; -inf where it never was."""
         readings = self.parameters
         if not self._is_timed or time < 0:
@@ -176,7 +180,7 @@ Mask: TypeAlias = int
 """Mask of a way: bit mu is the broker mu hops from where it begins."""
 
 
-class Row(NamedTuple):
+class JudgedRow(NamedTuple):
     """A row of a database, and where something else counted; `is_exact`: the row must say so (EQ-3)."""
 
     at: At
@@ -187,7 +191,7 @@ class Row(NamedTuple):
     is_exact: bool
 
 
-class Rows(NamedTuple):
+class StayRows(NamedTuple):
     """Rows of one subscription's stay, with one advertisement, from one publisher's broker."""
 
     subscription: str
@@ -195,11 +199,11 @@ class Rows(NamedTuple):
     begin: int
     advertisement: str
     publisher: Node
-    rows: tuple[Row, ...]
+    rows: tuple[JudgedRow, ...]
 
 
-def rows_of(block: bytes) -> list[Rows]:
-    return msgspec.msgpack.decode(block, type=list[Rows])
+def rows_of(block: bytes) -> list[StayRows]:
+    return msgspec.msgpack.decode(block, type=list[StayRows])
 
 
 Place: TypeAlias = tuple[Node, bool]
@@ -216,7 +220,7 @@ class _Publication:
     noted: list[tuple[str, Noted]] = field(factory=list)
 
 
-class Ways:
+class WaysJudge:
     """The caller calls `judge` for one bucket after the other."""
 
     def __init__(self, run: str, standing: Standing) -> None:
@@ -226,7 +230,7 @@ class Ways:
 
     def judge(self, bucket: Iterable[OfPublications]) -> Iterator[Rejection | tuple[int, bytes]]:
         """Rows that are exact and wrong; and rows as blocks (`rows_of`), by bucket of subscriptions."""
-        found: dict[tuple[str, str, int, str, Node], list[Row]] = {}
+        found: dict[tuple[str, str, int, str, Node], list[JudgedRow]] = {}
         for publication in self._publications(bucket).values():
             for each in self._rows(publication):
                 if isinstance(each, Rejection):
@@ -235,9 +239,9 @@ class Ways:
                     stay, made, row = each
                     key = stay.id, stay.broker, stay.begin, made.of, publication.home
                     found.setdefault(key, []).append(row)
-        buckets: dict[int, list[Rows]] = {}
+        buckets: dict[int, list[StayRows]] = {}
         for key, rows in found.items():
-            buckets.setdefault(bucket_of(key[0]), []).append(Rows(*key, tuple(rows)))
+            buckets.setdefault(bucket_of(key[0]), []).append(StayRows(*key, tuple(rows)))
         for number, those in buckets.items():
             yield number, packed(those)
 
@@ -255,7 +259,7 @@ class Ways:
                 found.setdefault(noted.id, _Publication()).noted.append((block.broker, noted))
         return found
 
-    def _rows(self, publication: _Publication) -> Iterator[Rejection | tuple[Stay, Made, Row]]:
+    def _rows(self, publication: _Publication) -> Iterator[Rejection | tuple[SubscriptionStay, Made, JudgedRow]]:
         made, standing = publication.made, self._standing
         event = None if made is None else standing.event(made.event)
         if made is None or event is None:
@@ -273,9 +277,11 @@ class Ways:
             if is_exact and (wrong := self._wrong(publication, stay, noted, company)) is not None:
                 yield wrong
             where = company.counts(stay, stay.until)
-            yield stay, made, Row(noted.at, noted.distance, noted.joins, f"{where:x}", is_exact)
+            yield stay, made, JudgedRow(noted.at, noted.distance, noted.joins, f"{where:x}", is_exact)
 
-    def _wrong(self, publication: _Publication, stay: Stay, noted: Noted, company: _Company) -> Rejection | None:
+    def _wrong(
+        self, publication: _Publication, stay: SubscriptionStay, noted: Noted, company: _Company
+    ) -> Rejection | None:
         """EQ-3, row by row: the distance is that to where something else comes in first, up to the publisher's broker,
         where a distance is never reset (STA-1)."""
         assert publication.made is not None, "asked before"
@@ -306,7 +312,9 @@ class Ways:
 class _Company:
     """Other subscriptions that one publication is for."""
 
-    def __init__(self, ways: Ways, publication: _Publication, came: list[Stay], matching: list[Stay]) -> None:
+    def __init__(
+        self, ways: WaysJudge, publication: _Publication, came: list[SubscriptionStay], matching: list[SubscriptionStay]
+    ) -> None:
         self._ways = ways
         self._publication = publication
         self._came = {id(stay) for stay in came}
@@ -316,15 +324,15 @@ class _Company:
         self._places: dict[float, Counter[Place]] = {}
         self._known: dict[tuple[Node, float, bool, bool], Mask] = {}
 
-    def counts(self, stay: Stay, time: float) -> Mask:
+    def counts(self, stay: SubscriptionStay, time: float) -> Mask:
         """Where on the way of this one others count that were there at a time; `inf`: at the end."""
         return self._counted(stay, time, by_tables=False)
 
-    def counts_by_tables(self, stay: Stay, time: float) -> Mask:
+    def counts_by_tables(self, stay: SubscriptionStay, time: float) -> Mask:
         """Counts by the overlay alone, whatever way copies took."""
         return self._counted(stay, time, by_tables=True)
 
-    def _counted(self, stay: Stay, time: float, *, by_tables: bool) -> Mask:
+    def _counted(self, stay: SubscriptionStay, time: float, *, by_tables: bool) -> Mask:
         places = self._places.get(time)
         if places is None:
             some = (t for t in self._others if not self._is_told or t.lives_at(time))
@@ -355,4 +363,4 @@ class _Company:
         return chain
 
 
-__all__ = ["Mask", "Row", "Rows", "Ways", "inf", "rows_of"]
+__all__ = ["JudgedRow", "Mask", "StayRows", "WaysJudge", "inf", "rows_of"]

@@ -33,13 +33,13 @@ from routeproof.checker.validate.broker.columns import (
 from routeproof.checker.validate.broker.judge import Judge
 from routeproof.checker.validate.broker.messages import NOTHING, Entry, Written
 from routeproof.checker.validate.broker.part import Part
-from routeproof.checker.validate.clients import Deliveries, Place, Published
+from routeproof.checker.validate.clients import Deliveries, EventPlace, Published
 from routeproof.checker.validate.links import LATEST
 from routeproof.checker.validate.metrics import Measured
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces import BadLine, Event, TraceMessage
-from routeproof.traces.reader import Rows
+from routeproof.traces.reader import RowBatch
 
 EVENTS = 1 << 13
 """Batch size, in events (about 1 kB each)."""
@@ -68,7 +68,7 @@ def looks_at_once(setting: Setting) -> bool:
 
 
 def handed_out(
-    rows: Rows, setting: Setting, known: Callable[[str, str], Part | None]
+    rows: RowBatch, setting: Setting, known: Callable[[str, str], Part | None]
 ) -> Iterator[Part | list[Event | BadLine]]:
     """Yields, in order, lines to be judged one by one, and each part whose stretch was judged as a whole, so that only
     its rows are to be taken. `known`: the current part of a broker of a run.
@@ -389,7 +389,7 @@ class _Many:
         for row in np.flatnonzero(chosen & (self._code == CLIENT)).tolist():
             event, number, time = self._events[row], int(self._number[row]), int(self._time[row])
             spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
-            place = Place(event.broker, event.seq, int(before[row]), time)
+            place = EventPlace(event.broker, event.seq, int(before[row]), time)
             clients.published(Published(*self.publications[number], int(digests[number]), spoke, place))
 
 

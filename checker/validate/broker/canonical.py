@@ -40,7 +40,7 @@ OF = (1 << OF_BITS) - 1
 """The bits of a publication's digest that stand for its advertisement; 0 where the message leaves it out."""
 
 
-class Words(NamedTuple):
+class MessageWords(NamedTuple):
     """For people: a message by its kind and ids, and what these do not say. `of`: a publication's advertisement."""
 
     said: str
@@ -48,7 +48,7 @@ class Words(NamedTuple):
     of: str = ""
 
 
-def distinguished(wanted: Words, seen: Words) -> tuple[str, str]:
+def distinguished(wanted: MessageWords, seen: MessageWords) -> tuple[str, str]:
     """Two messages that differ, in words that differ."""
     if wanted.said != seen.said:
         return wanted.said, seen.said
@@ -84,8 +84,8 @@ class CanonicalMessage:
         return self.kind in WITHDRAWS
 
     @property
-    def words(self) -> Words:
-        return Words(str(self), self.details(), self.of)
+    def words(self) -> MessageWords:
+        return MessageWords(str(self), self.details(), self.of)
 
     def details(self) -> str:
         """Details beyond the ids."""

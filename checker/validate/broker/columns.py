@@ -24,7 +24,7 @@ from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces.fields import NAME_LENGTH
 from routeproof.traces.messages import ADDED
 from routeproof.traces.parquet_file import viewed, whole_numbers
-from routeproof.traces.reader import Rows
+from routeproof.traces.reader import RowBatch
 
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class Stretch:
         return list(zip(self.id.at(rows), self.of.at(rows), events, strict=True))
 
 
-def stretches(rows: Rows) -> list[Stretch]:
+def stretches(rows: RowBatch) -> list[Stretch]:
     """Sorted, and pairwise disjoint."""
     import pyarrow as pa
 
@@ -143,7 +143,7 @@ def stretches(rows: Rows) -> list[Stretch]:
 class _Columns:
     """Columns of some rows."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RowBatch) -> None:
         batch = rows.batch
         self._size = len(rows)
         self._arrays = dict(zip(batch.schema.names, batch.columns, strict=True))

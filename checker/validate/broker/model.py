@@ -53,7 +53,7 @@ Route = tuple[tuple[Node, ...], list[Subscription]]
 """The neighbours to which a publication goes, and the local subscriptions for which it is delivered."""
 
 
-class Step(NamedTuple):
+class AcceptedStep(NamedTuple):
     """A step that was accepted. `sender`: the neighbour's name, empty for a client. `before`: how many of the part's
     events were accepted before it. `sends`: what the trace has as sent, with receiver, seq and line; None where sends
     are not observed."""

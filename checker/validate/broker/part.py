@@ -15,9 +15,9 @@ from routeproof.checker.validate.broker.canonical import digest
 from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Steps, Stretch
 from routeproof.checker.validate.broker.judge import Judge
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked
-from routeproof.checker.validate.broker.model import Step
+from routeproof.checker.validate.broker.model import AcceptedStep
 from routeproof.checker.validate.broker.replay import BrokerReplay
-from routeproof.checker.validate.clients import Deliveries, OperationRows, Place, Published
+from routeproof.checker.validate.clients import Deliveries, EventPlace, OperationRows, Published
 from routeproof.checker.validate.clock import Clock, ClockRecord
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.findings import BadLines, Keeping, KeptRecord, PartResult
@@ -76,7 +76,7 @@ class Part:
         self._last: TraceMessage | None = None
         self._last_meant: MessageMeaning
 
-    def _accepted(self, step: Step) -> None:
+    def _accepted(self, step: AcceptedStep) -> None:
         """Takes a step that was accepted, where stages or what the model keeps ask for it."""
         if self._emitter is not None:
             self._emitter.emit(step, self._replay.model)
@@ -85,7 +85,7 @@ class Part:
         if self._models_sends:
             self._send_as_modelled(step)
 
-    def _send_as_modelled(self, step: Step) -> None:
+    def _send_as_modelled(self, step: AcceptedStep) -> None:
         """Sets aside what the model sends in this step, as if it had been observed."""
         model, place = self._replay.model, self._before + step.before
         for to, message in model.answer():
@@ -124,7 +124,7 @@ class Part:
         if kind == "deliver":
             to = message.to or f"@{peer}"
             replay.deliver(seq, line, to, meant)
-            return self._clients.delivered(meant, to, Place(self.broker, seq, before, time), peer)
+            return self._clients.delivered(meant, to, EventPlace(self.broker, seq, before, time), peer)
         self._begins(before, seq, time)
         self._handled = "" if meant.is_control else meant.id
         if kind == "receive":
@@ -137,7 +137,7 @@ class Part:
         if meant.kind != "publish":
             return self._operations.did(meant, peer, seq, before, time)
         spoke = time if event.issued_ns is UNSET else min(event.issued_ns, time)
-        place = Place(self.broker, seq, before, time)
+        place = EventPlace(self.broker, seq, before, time)
         return self._clients.published(Published(meant.id, meant.of, meant.written, meant.digest, spoke, place))
 
     def _is_unheard_of(self, kind: str, said: str) -> bool:
@@ -241,7 +241,7 @@ class Part:
             id, of, event = steps.publications[publication[row]]
             spoke = int(time[row] if stretch.issued[row] < 0 else min(stretch.issued[row], time[row]))
             digest = int(known.digests[publication[row]])
-            place = Place(self.broker, int(seq[row]), int(before[row]), int(time[row]))
+            place = EventPlace(self.broker, int(seq[row]), int(before[row]), int(time[row]))
             self._clients.published(Published(id, of, event, digest, spoke, place))
 
     def _meant(self, message: TraceMessage) -> MessageMeaning:

@@ -17,7 +17,7 @@ from routeproof.checker.validate.broker.canonical import ADDS
 from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
 from routeproof.checker.validate.broker.comparison import Difference
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked, Unreadable
-from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Step
+from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
 from routeproof.checker.validate.broker.step import Delivery, Sent, Signs, StepComparison
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.findings import ALWAYS, Rejection, few
@@ -47,7 +47,7 @@ class BrokerReplay:
         run: str,
         broker: str,
         start: Event | None = None,
-        accepted: Callable[[Step], None] | None = None,
+        accepted: Callable[[AcceptedStep], None] | None = None,
     ) -> None:
         self.setting, self.model, self._on_accepted = setting, model, accepted
         self.run, self.broker = run, broker
@@ -279,7 +279,7 @@ class BrokerReplay:
         if self._on_accepted is not None and self.unfinished is None:
             sender = "" if self._sender == LOCAL else self.setting.name_of(self._sender)
             sends = self._sends if self._sends_observed else None
-            self._on_accepted(Step(told, sender, self._begun, self._before, self._time, sends))
+            self._on_accepted(AcceptedStep(told, sender, self._begun, self._before, self._time, sends))
         self._told = None
         if self._sends:
             self._sends = []

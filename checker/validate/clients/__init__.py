@@ -34,7 +34,7 @@ OPERATIONS = -1
 """The bucket of what is not about a publication."""
 
 
-class Place(NamedTuple):
+class EventPlace(NamedTuple):
     """An event of a client's: the broker, its seq, how many events the broker had before it, and its time or -1."""
 
     broker: str
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 @frozen
-class Operation:
+class ClientOperation:
     """A client advertised, subscribed or withdrew. `filter`: as it was written. `moment`: when it counts as done by the
     clock that brokers share, not before what clients did at its broker before it; -1 without such a clock."""
 
@@ -52,7 +52,7 @@ class Operation:
     id: str
     filter: bytes
     client: str
-    at: Place
+    at: EventPlace
     moment: int = -1
 
     @property
@@ -60,13 +60,13 @@ class Operation:
         return self.kind in ("unsubscribe", "unadvertise")
 
 
-def row_of(operation: Operation) -> tuple[Any, ...]:
+def row_of(operation: ClientOperation) -> tuple[Any, ...]:
     return operation.kind, operation.id, operation.filter, operation.client, *operation.at, operation.moment
 
 
-def operation_of(row: list[Any]) -> Operation:
+def operation_of(row: list[Any]) -> ClientOperation:
     kind, id, wants, client, *at, moment = row
-    return Operation(kind, id, wants, client, Place(*at), moment)
+    return ClientOperation(kind, id, wants, client, EventPlace(*at), moment)
 
 
 @frozen
@@ -80,7 +80,7 @@ class Published:
     event: bytes | int
     digest: int
     spoke: int
-    at: Place
+    at: EventPlace
     until: int = -1
 
     def __attrs_post_init__(self) -> None:
@@ -101,8 +101,8 @@ class Delivered(NamedTuple):
     """A digest of what was delivered; 0 where the delivery does not say."""
 
     @property
-    def at(self) -> Place:
-        return Place(self.broker, self.seq, self.before, self.time)
+    def at(self) -> EventPlace:
+        return EventPlace(self.broker, self.seq, self.before, self.time)
 
 
 COLUMNS = 8
@@ -127,10 +127,10 @@ class Deliveries:
             yield self.ids[publication], Delivered(*whom, seq, before, time, self.peers[peer], content)
 
 
-class Block(NamedTuple):
+class ClientBlock(NamedTuple):
     """Rows that were set aside together."""
 
-    operations: list[Operation]
+    operations: list[ClientOperation]
     published: list[Published]
     delivered: Deliveries
 
@@ -181,7 +181,7 @@ class ClientRows:
         """Is it time to ask for `blocks`?"""
         return self._size >= HELD
 
-    def delivered(self, meant: MessageMeaning, to: str, place: Place, peer: str) -> bool:
+    def delivered(self, meant: MessageMeaning, to: str, place: EventPlace, peer: str) -> bool:
         """True when it is time to ask for `blocks`."""
         waiting = self._waiting
         ids, tos, brokers, peers = waiting.ids, waiting.tos, waiting.brokers, waiting.peers
@@ -251,7 +251,7 @@ def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[in
             yield bucket, (*there, columns[:, begin:end].tobytes())
 
 
-def divided(block: Block, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
+def divided(block: ClientBlock, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
     """Publications with their deliveries, each to its place, of so many; those without one to the first."""
     published: dict[int, list[tuple[Any, ...]]] = {}
     for p in block.published:
@@ -263,7 +263,7 @@ def divided(block: Block, place_of: Mapping[str, int], count: int) -> Iterator[t
         yield place, packed(([], those, None))
 
 
-def believed(operation: Operation, doubts: Mapping[str, Doubts]) -> Operation:
+def believed(operation: ClientOperation, doubts: Mapping[str, Doubts]) -> ClientOperation:
     """Returns the operation at a time that can be relied on: announced by then, or not withdrawn before."""
     mine = doubts.get(operation.at.broker)
     if mine is None:
@@ -273,7 +273,7 @@ def believed(operation: Operation, doubts: Mapping[str, Doubts]) -> Operation:
     return evolve(operation, at=operation.at._replace(time=time))
 
 
-def believed_block(block: Block, doubts: Mapping[str, Doubts]) -> Block:
+def believed_block(block: ClientBlock, doubts: Mapping[str, Doubts]) -> ClientBlock:
     """Returns the block with publications that were made between two times, where that is all that can be relied on."""
     if not any(each.at.broker in doubts for each in block.published):
         return block
@@ -288,16 +288,16 @@ def _between(publication: Published, doubts: Mapping[str, Doubts]) -> Published:
     return evolve(publication, at=at._replace(time=low), until=LATEST if high < 0 else high)
 
 
-def operations_of(blocks: Iterable[bytes]) -> Iterator[Operation]:
+def operations_of(blocks: Iterable[bytes]) -> Iterator[ClientOperation]:
     for data in blocks:
         yield from block_of(data).operations
 
 
-def block_of(data: bytes) -> Block:
+def block_of(data: bytes) -> ClientBlock:
     operations, published, delivered = msgspec.msgpack.decode(data)
     ids, tos, brokers, peers, columns = delivered or ([], [], [], [], b"")
-    return Block(
-        [Operation(kind, id, wants, by, Place(*at)) for kind, id, wants, by, *at in operations],
-        [Published(id, of, event, digest, spoke, Place(*at)) for id, of, event, digest, spoke, *at in published],
+    return ClientBlock(
+        [ClientOperation(kind, id, wants, by, EventPlace(*at)) for kind, id, wants, by, *at in operations],
+        [Published(id, of, event, digest, spoke, EventPlace(*at)) for id, of, event, digest, spoke, *at in published],
         Deliveries(ids, tos, brokers, peers, np.frombuffer(columns, np.int64).reshape(COLUMNS, -1)),
     )

@@ -14,10 +14,10 @@ import numpy as np
 from attrs import define, field
 from msgspec import Raw
 
-from routeproof.checker.validate.clients import Delivered, Operation, Place, Published
+from routeproof.checker.validate.clients import ClientOperation, Delivered, EventPlace, Published
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.universe import Register
-from routeproof.checker.validate.readiness import ENDLESS, Stay
+from routeproof.checker.validate.readiness import ENDLESS, Lifetime
 from routeproof.checker.validate.report import Why
 from routeproof.checker.validate.store import natural
 from routeproof.checker.validate.traffic import Traffic
@@ -53,16 +53,16 @@ class Period:
     end: int | None = None
     surely_by: int = -1
     """Like `ready_by`, as far as times are believed."""
-    stay: Stay | None = None
+    stay: Lifetime | None = None
     """The places of its announcement and its withdrawal; None if these are at several brokers."""
 
-    def withdraw(self, at: Place) -> None:
+    def withdraw(self, at: EventPlace) -> None:
         if self.end is None:
             self.end = at.time
             same = self.stay is not None and self.stay.broker == at.broker
             self.stay = self.stay._replace(until=at.before) if same and self.stay is not None else None
 
-    def announce_again(self, operation: Operation) -> None:
+    def announce_again(self, operation: ClientOperation) -> None:
         self.clients.add(operation.client)
         if self.stay is not None and self.stay.broker != operation.at.broker:
             self.stay = None
@@ -88,7 +88,7 @@ class Announced:
 
     `numbers` has a number for each id of a subscription, from 1 on; `number_of_slot` that of a slot's id."""
 
-    def __init__(self, operations: Iterable[Operation], meanings: Meanings, traffic: Traffic | None) -> None:
+    def __init__(self, operations: Iterable[ClientOperation], meanings: Meanings, traffic: Traffic | None) -> None:
         self._meanings = meanings
         self._traffic = traffic
         self._slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
@@ -133,7 +133,7 @@ class Announced:
         broker, since = min(places)
         return self._brokers.setdefault(broker, len(self._brokers)), since
 
-    def _announce(self, operation: Operation) -> None:
+    def _announce(self, operation: ClientOperation) -> None:
         time = operation.moment
         of_subscriptions = operation.kind in ("subscribe", "unsubscribe")
         entries = (self._subs if of_subscriptions else self._advs).setdefault(operation.id, [])
@@ -158,7 +158,7 @@ class Announced:
             return
         self.is_regular = self.is_regular and all(p.end is not None for each in entries for p in each.periods)
         known = self._traffic is not None and time >= 0 and operation.id not in self._timeless
-        stay = Stay(operation.at.broker, operation.at.before, ENDLESS)
+        stay = Lifetime(operation.at.broker, operation.at.before, ENDLESS)
         period = Period(time if known else -1, {operation.client}, -1, stay=stay)
         if self._traffic and known:
             sure = self._traffic.sure
@@ -177,7 +177,7 @@ class Announced:
             self._withdrawn_now = time, set()
         return self._withdrawn_now[1]
 
-    def _entry(self, entries: list[_Entry], operation: Operation) -> _Entry:
+    def _entry(self, entries: list[_Entry], operation: ClientOperation) -> _Entry:
         """Announced again in the same words, it is the same."""
         wanted = None
         if operation.kind == "subscribe":
@@ -244,11 +244,11 @@ class Announced:
             return found
         return np.maximum.reduceat(found, firsts) if (counts > 1).any() else found
 
-    def stays(self, slot: int) -> Iterator[Stay]:
+    def stays(self, slot: int) -> Iterator[Lifetime]:
         """Yields when a subscription was there, as far as its places tell."""
         return (p.stay for p in self._of[self.subscription(slot)].periods if p.stay is not None)
 
-    def promises(self, publication: Published) -> Iterator[Stay]:
+    def promises(self, publication: Published) -> Iterator[Lifetime]:
         """Yields when the advertisement of a publication was there, at the broker where both were made."""
         for each in self._advs.get(publication.of, ()):
             for period in each.periods if len(each.promised) == 1 else ():

@@ -27,8 +27,8 @@ import numpy as np
 from attrs import define, evolve, field
 
 from routeproof.checker.validate.clients import (
-    Block,
-    Operation,
+    ClientBlock,
+    ClientOperation,
     believed,
     believed_block,
     block_of,
@@ -41,7 +41,7 @@ from routeproof.checker.validate.clients.obligations import Obligations, Unwante
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.findings import Rejection, foremost
 from routeproof.checker.validate.readiness import Ways
-from routeproof.checker.validate.report import Extent, Open, Why
+from routeproof.checker.validate.report import Extent, OpenObligations, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Key, Store, packed
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
@@ -55,7 +55,7 @@ LOOKED_UP = 1 << 12
 """Batch sizes: unwanted deliveries, and operations among which they are looked up."""
 
 
-def operations_said(store: Store, run: str, doubts: Mapping[str, Doubts]) -> list[Iterator[Operation]]:
+def operations_said(store: Store, run: str, doubts: Mapping[str, Doubts]) -> list[Iterator[ClientOperation]]:
     """Returns each broker's, at times that can be relied on."""
     keys = store.under(run, SAID)
     return [map(partial(believed, doubts=doubts), operations_of(store.blocks(key))) for key in keys]
@@ -94,7 +94,7 @@ class _ClientJudge:
     ) -> None:
         self._doubts, self._ends = doubts, ends
         self._extent = extent
-        self._unannounced: dict[str, Open] = {}
+        self._unannounced: dict[str, OpenObligations] = {}
         self._run = run
         self._meanings = meanings_of(dialect(setting.dialect))
         self._shared_clock = setting.shared_clock
@@ -119,10 +119,10 @@ class _ClientJudge:
         yield from self._looked_up()
         self._leave_unannounced()
 
-    def _block(self, data: bytes) -> Block:
+    def _block(self, data: bytes) -> ClientBlock:
         return believed_block(block_of(data), self._doubts)
 
-    def _of_era(self, era: int, buckets: Iterable[Iterable[Block]]) -> Iterator[Rejection]:
+    def _of_era(self, era: int, buckets: Iterable[Iterable[ClientBlock]]) -> Iterator[Rejection]:
         obligations = None
         for bucket in buckets:
             if obligations is None:
@@ -138,7 +138,7 @@ class _ClientJudge:
             else:
                 self._unannounced[of] = left
 
-    def _obligations(self, operations: Iterable[Operation]) -> Obligations:
+    def _obligations(self, operations: Iterable[ClientOperation]) -> Obligations:
         return Obligations(
             self._run,
             operations,
@@ -161,7 +161,7 @@ class _ClientJudge:
                 for era, data in divided(block, places, len(self._eras)):
                     self._store.put(self._key(era), packed((number, data)))
 
-    def _divided(self, era: int) -> Iterator[Iterator[Block]]:
+    def _divided(self, era: int) -> Iterator[Iterator[ClientBlock]]:
         """By bucket, what there is of each."""
         found: Iterator[tuple[int, bytes]] = map(msgspec.msgpack.decode, self._store.blocks(self._key(era)))
         for _, mine in groupby(found, itemgetter(0)):
@@ -202,7 +202,7 @@ MOST_UNTIMED = 1 << 16
 HELD = 1 << 10
 """Operations that wait before they are put into blocks."""
 
-OperationSource = Callable[[], Iterable[Iterator[Operation]]]
+OperationSource = Callable[[], Iterable[Iterator[ClientOperation]]]
 """Iterates over the operations of a run, each broker's in its order; may be iterated several times."""
 
 _Key = tuple[bool, str]
@@ -214,13 +214,13 @@ class _Standing:
     """An announcement that is not withdrawn: the operations about it, and the era in which it began."""
 
     era: int
-    operations: list[Operation] = field(factory=list)
+    operations: list[ClientOperation] = field(factory=list)
 
     @property
     def is_timed(self) -> bool:
         return all(each.at.time >= 0 for each in self.operations)
 
-    def says(self, operation: Operation) -> bool:
+    def says(self, operation: ClientOperation) -> bool:
         """Was it announced in the same words, by the same client, since anything of it was withdrawn?"""
         withdrawn = max((each.moment for each in self.operations if each.withdraws), default=-2)
         return any(each.moment > withdrawn and _is_same(each, operation) for each in self.operations)
@@ -240,9 +240,9 @@ class Eras:
         self._stood = self._gone = 0
         """How many stood when the era began, and were withdrawn since."""
         self._moment = -1
-        self._withdrawn: dict[_Key, list[Operation]] = {}
+        self._withdrawn: dict[_Key, list[ClientOperation]] = {}
         """At this moment: if an announcement elsewhere has the same time, their order is unknown."""
-        self._waiting: dict[int, list[Operation]] = {}
+        self._waiting: dict[int, list[ClientOperation]] = {}
         self._held = 0
         self.is_complete = True
         """Does the only era have all there is?"""
@@ -261,12 +261,12 @@ class Eras:
         """Returns the era of a moment; the first era if the moment is unknown."""
         return max(0, bisect_right(self._begins, time) - 1)
 
-    def operations(self, era: int) -> Iterator[Operation]:
+    def operations(self, era: int) -> Iterator[ClientOperation]:
         """All that reach into it, and others perhaps; those about one id in order."""
         for block in self._store.blocks(self._key(era)):
             yield from map(operation_of, msgspec.msgpack.decode(block))
 
-    def everything(self) -> Iterator[Operation]:
+    def everything(self) -> Iterator[ClientOperation]:
         """In any order."""
         for mine in self._told():
             yield from mine
@@ -289,7 +289,7 @@ class Eras:
         for each in self._standing.values():
             self._put(each.operations, each.era)
 
-    def _next(self, operation: Operation) -> None:
+    def _next(self, operation: ClientOperation) -> None:
         key = operation.kind in ("subscribe", "unsubscribe"), operation.id
         is_timed = operation.at.time >= 0
         known = self._standing.get(key)
@@ -310,7 +310,7 @@ class Eras:
         elif not known.says(operation):
             known.operations.append(operation)
 
-    def _put(self, operations: list[Operation], since: int) -> None:
+    def _put(self, operations: list[ClientOperation], since: int) -> None:
         """With all eras from that on to the present one."""
         for era in range(since, len(self._begins)):
             self._waiting.setdefault(era, []).extend(operations)
@@ -330,7 +330,7 @@ class Eras:
 KINDS = ("subscribe", "unsubscribe", "advertise", "unadvertise")
 
 
-def _are_at_home(operations: Iterable[Operation]) -> bool:
+def _are_at_home(operations: Iterable[ClientOperation]) -> bool:
     """True if no id is announced at two brokers."""
     ids, places = array("q"), array("q")
     for each in operations:
@@ -340,7 +340,7 @@ def _are_at_home(operations: Iterable[Operation]) -> bool:
     return len(np.unique(np.frombuffer(ids, np.int64))) == len(np.unique(np.frombuffer(places, np.int64)))
 
 
-def _timed(operations: Iterator[Operation]) -> Iterator[Operation]:
+def _timed(operations: Iterator[ClientOperation]) -> Iterator[ClientOperation]:
     """Whatever a broker's clock says, its own order stands."""
     latest = -1
     for operation in operations:
@@ -348,7 +348,7 @@ def _timed(operations: Iterator[Operation]) -> Iterator[Operation]:
         yield evolve(operation, moment=latest)
 
 
-def _is_same(one: Operation, other: Operation) -> bool:
+def _is_same(one: ClientOperation, other: ClientOperation) -> bool:
     """Do they announce the same in the same words, by the same client?"""
     return (one.kind, one.filter, one.client, one.at.broker) == (
         other.kind,

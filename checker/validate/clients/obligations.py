@@ -22,11 +22,11 @@ from routeproof.checker.validate.clients import (
     PUBLICATION,
     SEQ,
     TO,
-    Block,
+    ClientBlock,
+    ClientOperation,
     Delivered,
     Deliveries,
-    Operation,
-    Place,
+    EventPlace,
     Published,
 )
 from routeproof.checker.validate.clients.announced import NOBODY, Announced
@@ -34,7 +34,7 @@ from routeproof.checker.validate.clients.owed import Owed, first_of
 from routeproof.checker.validate.fast.bits import mask_of
 from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, WHOLE, Rejection
 from routeproof.checker.validate.readiness import Ways
-from routeproof.checker.validate.report import Extent, Lost, Open, Why
+from routeproof.checker.validate.report import Extent, Lost, OpenObligations, Why
 from routeproof.checker.validate.store import Natural, natural
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import Event
@@ -65,7 +65,7 @@ class Obligations:
     def __init__(
         self,
         run: str,
-        operations: Iterable[Operation],
+        operations: Iterable[ClientOperation],
         meanings: Meanings,
         traffic: Traffic | None,
         extent: Extent,
@@ -82,7 +82,7 @@ class Obligations:
         self._extent = extent
         self._owed = Owed(run, self._announced, traffic, ways, ends, extent)
 
-    def judge(self, bucket: Iterable[Block]) -> Iterator[Rejection | Unwanted]:
+    def judge(self, bucket: Iterable[ClientBlock]) -> Iterator[Rejection | Unwanted]:
         """All that is wrong with the publications of a bucket: all that there is of it."""
         blocks = list(bucket)
         published: dict[str, Published] = {}
@@ -113,7 +113,7 @@ class Obligations:
                 yield from self._of_owed(published[id], those, map(self._announced.subscription, due))
 
     @property
-    def unannounced(self) -> dict[str, Open]:
+    def unannounced(self) -> dict[str, OpenObligations]:
         """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
         return self._owed.unannounced
 
@@ -127,7 +127,7 @@ class Obligations:
         return None if event is None else self._announced.matching(event)
 
     def _odd(
-        self, blocks: Sequence[Block], published: Mapping[str, Published], due_to: Column, slots: Column
+        self, blocks: Sequence[ClientBlock], published: Mapping[str, Published], due_to: Column, slots: Column
     ) -> Iterator[tuple[str, list[Delivered]]]:
         """The publications that did not come to each subscription for which they are due, once, and to no other; or
         came too early. Also returns how they came. The caller has to judge them one by one.
@@ -243,7 +243,7 @@ class Obligations:
 
     def _rejection(
         self,
-        at: Place,
+        at: EventPlace,
         rule: str,
         wanted: str,
         seen: str,
@@ -262,11 +262,11 @@ def _whom(came: Delivered) -> str:
     return came.to.removeprefix("@")
 
 
-def by_first(blocks: Iterable[Block], *, shared_clock: bool) -> list[Published]:
+def by_first(blocks: Iterable[ClientBlock], *, shared_clock: bool) -> list[Published]:
     """The publications of a bucket; of those with one id that counts which comes first."""
     return sorted((p for block in blocks for p in block.published), key=lambda p: _moment(p.at, shared_clock))
 
 
-def _moment(at: Place, shared_clock: bool) -> tuple[int, Natural, int]:
+def _moment(at: EventPlace, shared_clock: bool) -> tuple[int, Natural, int]:
     """Sort key that puts the earliest place first, as far as it is known."""
     return at.time if shared_clock else -1, natural(at.broker), at.seq

@@ -18,8 +18,8 @@ import numpy as np
 
 from routeproof.checker.validate.clients import Published
 from routeproof.checker.validate.clients.announced import NEVER, NOT_THERE, OWED, Announced
-from routeproof.checker.validate.readiness import ENDLESS, Stay, Ways
-from routeproof.checker.validate.report import Extent, First, Open, Why
+from routeproof.checker.validate.readiness import ENDLESS, Lifetime, Ways
+from routeproof.checker.validate.report import Extent, First, OpenObligations, Why
 from routeproof.checker.validate.traffic import Ends, Traffic
 
 Column: TypeAlias = Any
@@ -48,7 +48,7 @@ class Owed:
         self._run, self._announced, self._traffic, self._extent = run, announced, traffic, extent
         self._ways = ways if announced.is_regular else None
         self._open_since = announced.open_since(ends.open_since)
-        self.unannounced: dict[str, Open] = {}
+        self.unannounced: dict[str, OpenObligations] = {}
         """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
 
     def pairs(
@@ -129,7 +129,7 @@ class Owed:
         ready = any(ways.is_owed(s._replace(until=ENDLESS), a, place) for s in there for a in promised)
         return Why.WITHDRAWN if ready else Why.UNSETTLED
 
-    def _may_stand(self, publication: Published, s: Stay, ways: Ways) -> bool:
+    def _may_stand(self, publication: Published, s: Lifetime, ways: Ways) -> bool:
         """False if a subscription was made after the publication had come to its broker, or if all brokers knew of its
         withdrawal before the publication."""
         at = publication.at
@@ -137,12 +137,12 @@ class Owed:
             return False
         return s.until == ENDLESS or ways.cleared_by(s.broker, s.until, at.broker) >= at.before
 
-    def _promises(self, publication: Published) -> list[Stay]:
+    def _promises(self, publication: Published) -> list[Lifetime]:
         """When the advertisement of a publication was there. Those that do not match it owe it to no client."""
         at = publication.at.before
         return [a for a in self._announced.promises(publication) if a.since < at < a.until]
 
-    def _is_ready(self, publication: Published, slot: int, promised: Sequence[Stay], ways: Ways) -> bool:
+    def _is_ready(self, publication: Published, slot: int, promised: Sequence[Lifetime], ways: Ways) -> bool:
         at = publication.at.before
         return any(ways.is_owed(s, a, at) for s in self._announced.stays(slot) for a in promised)
 
@@ -164,9 +164,9 @@ class Owed:
     def _leave_unannounced(self, publication: Published, count: int) -> None:
         known = self.unannounced.get(publication.of)
         if known is not None:
-            known.add(Open(count, self._first_of(publication)))
+            known.add(OpenObligations(count, self._first_of(publication)))
         elif len(self.unannounced) < UNANNOUNCED:
-            self.unannounced[publication.of] = Open(count, self._first_of(publication))
+            self.unannounced[publication.of] = OpenObligations(count, self._first_of(publication))
         else:
             self._extent.leave(Why.UNANNOUNCED, count, self._first_of(publication))
 

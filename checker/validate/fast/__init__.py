@@ -55,7 +55,7 @@ from routeproof.model.messages import (
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.protocol import Sends
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables, by_id
 
 __all__ = ["Knowledge", "Replica", "Universe"]
@@ -221,7 +221,7 @@ class Replica:
     def handle(self, knowledge: Knowledge, sender: Node, message: Hashable) -> Sends:
         """One step: what the broker sends, in the model's order. `knowledge` is what it knows afterwards."""
         routing = self._routing
-        step = Step(knowledge.node, cast(Tables, knowledge))  # the handlers use the methods that the two share
+        step = StepEffects(knowledge.node, cast(Tables, knowledge))  # the handlers use the methods that the two share
         match message:
             case Subscribe(s):
                 routing.on_subscribe(step, s, sender)
@@ -245,16 +245,16 @@ class Replica:
 
 
 class _OnMasks(Routing):
-    """`Routing` where `Step.tables` is a `Knowledge`."""
+    """`Routing` where `StepEffects.tables` is a `Knowledge`."""
 
-    def settle_all(self, step: Step, rule: str) -> None:
+    def settle_all(self, step: StepEffects, rule: str) -> None:
         """Settles the neighbours for which there may be something to do: of thousands, mostly none."""
         concerned = _knowledge(step.tables).unsettled()
         if concerned:
             for neighbour in sorted(concerned.intersection(self.overlay.neighbours(step.node))):
                 self.settle(step, neighbour, rule)
 
-    def settle(self, step: Step, neighbour: Node, rule: str) -> None:
+    def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
         knowledge = _knowledge(step.tables)
         added, removed = changes(knowledge, self.policy, neighbour)
         if added or removed:
@@ -262,7 +262,7 @@ class _OnMasks(Routing):
             self.tell(step, neighbour, tuple(knowledge.in_table_order(added)), tuple(withdrawn))
         knowledge.now_sent(neighbour, added, removed, added if self.policy == "lazy" else 0)
 
-    def publish_to(self, step: Step, p: Publication, sender: Node) -> tuple[Node, ...]:
+    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         return publish_hops(_knowledge(step.tables), sender, p.event)
 
     def deliver_to(self, tables: Tables, p: Publication) -> tuple[Subscription, ...]:

@@ -126,7 +126,7 @@ class _Attribute:
         return one if one in self.only else None
 
 
-class PredicateIndex:
+class BucketIndex:
     """Buckets by key, and per attribute who constrains it how."""
 
     def __init__(self) -> None:
@@ -300,7 +300,7 @@ class BothKinds:
 
     def __init__(self) -> None:
         self._sets = EventSetIndex()
-        self._predicates = PredicateIndex()
+        self._predicates = BucketIndex()
         self._closed = ClosedIndex()
 
     def add(self, group: Group) -> None:

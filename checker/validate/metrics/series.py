@@ -17,7 +17,7 @@ import numpy as np
 from attrs import define, field, frozen
 from msgspec import Struct, msgpack
 
-from routeproof.checker.validate.clients import Block
+from routeproof.checker.validate.clients import ClientBlock
 from routeproof.checker.validate.findings import PartResult
 from routeproof.checker.validate.metrics import (
     COUNTS,
@@ -68,7 +68,7 @@ class Windows(Struct, frozen=True, array_like=True):
     """How many are in each of the buckets in which there are any."""
 
 
-def delays_of(bucket: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
+def delays_of(bucket: Iterable[ClientBlock]) -> Iterator[tuple[str, bytes]]:
     """By broker, pairs of a delivery's time and its delay: of all that there is of some publications."""
     blocks = list(bucket)
     spoke: dict[str, int] = {}

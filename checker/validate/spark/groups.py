@@ -29,7 +29,7 @@ from routeproof.checker.validate.spark import AHEAD, LINES, PUBLISHED, Batch, ba
 from routeproof.checker.validate.store import packed
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_file import FAULTS, ParquetFile, viewed
-from routeproof.traces.reader import Rows, read_rows
+from routeproof.traces.reader import RowBatch, read_rows
 
 SUMMARIES = "number long, kind int, events long, data binary"
 """Schema of a row group's summary: whose events it has, as `GROUP`; and its clients' rows, as in `columns.BLOCKS`."""
@@ -39,7 +39,7 @@ COLUMNS = ("run", "broker", "event", "to")
 """Columns that say whose an event is, and whether a part may begin with it."""
 
 
-class Stretch(Struct, frozen=True, array_like=True):
+class GroupStretch(Struct, frozen=True, array_like=True):
     """A broker's events in one row group. `starts`: the first of all in the group, and a part may begin with it."""
 
     run: str
@@ -55,7 +55,7 @@ def count(path: Path) -> int:
         return len(ParquetFile(file).sizes)
 
 
-def rows(path: Path, group: int) -> Iterator[Rows | BadLine]:
+def rows(path: Path, group: int) -> Iterator[RowBatch | BadLine]:
     with opened(path) as file:
         _, found = read_rows(file, groups=[group])
         yield from found
@@ -83,11 +83,11 @@ def _summary(judge: Judge, path: Path, number: int) -> Iterator[tuple[int, int, 
             yield number, PUBLISHED, some, data
 
 
-def decode(data: bytes) -> list[Stretch]:
-    return msgspec.msgpack.decode(data, type=list[Stretch])
+def decode(data: bytes) -> list[GroupStretch]:
+    return msgspec.msgpack.decode(data, type=list[GroupStretch])
 
 
-def _stretches(judge: Judge, path: Path, group: int) -> list[Stretch] | None:
+def _stretches(judge: Judge, path: Path, group: int) -> list[GroupStretch] | None:
     import pyarrow as pa
 
     found: dict[tuple[str, str], tuple[int, bool]] = {}
@@ -113,7 +113,7 @@ def _stretches(judge: Judge, path: Path, group: int) -> list[Stretch] | None:
     except (pa.ArrowException, UnicodeDecodeError, *FAULTS):
         return None
     starts = first_event == "snapshot" and _is_start(judge, path, group)
-    return [Stretch(*key, events, starts and key == begins, bare) for key, (events, bare) in found.items()]
+    return [GroupStretch(*key, events, starts and key == begins, bare) for key, (events, bare) in found.items()]
 
 
 def _batches(path: Path, group: int) -> Iterator[Batch]:
@@ -225,7 +225,7 @@ class Unit:
     closes: tuple[int, ...] = ()
 
 
-def of_groups(groups: Sequence[list[Stretch] | None]) -> list[Unit]:
+def of_groups(groups: Sequence[list[GroupStretch] | None]) -> list[Unit]:
     """Row groups that share a broker are one unit, unless the broker's tables stand where the second begins.
 
     If the broker of a row group is unknown, all row groups are one unit.

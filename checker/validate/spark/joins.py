@@ -15,11 +15,11 @@ import numpy as np
 from attrs import frozen
 
 from routeproof.checker.validate import spark
-from routeproof.checker.validate.clients import OPERATIONS, Operation, believed, block_of, operations_of
+from routeproof.checker.validate.clients import OPERATIONS, ClientOperation, believed, block_of, operations_of
 from routeproof.checker.validate.clients.judge import CLIENTS, judge_clients
 from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.findings import KeptRecord, PartResult, Rejection, decode_rejection, encode_rejection
-from routeproof.checker.validate.judging import SHARED, Block, Passed, Reduce, RunContext, Stages, reduced
+from routeproof.checker.validate.judging import SHARED, Block, PassedBlock, Reduce, RunContext, Stages, reduced
 from routeproof.checker.validate.links import Comparison, compare
 from routeproof.checker.validate.metrics import Measured, plain
 from routeproof.checker.validate.metrics.files import WindowsOf, tells_delays, write
@@ -171,7 +171,7 @@ class Context:
     passages: tuple[tuple[str, str, bytes], ...] = ()
     """When messages passed the links of the run; empty where a link is wrong."""
 
-    def said(self) -> list[Iterator[Operation]]:
+    def said(self) -> list[Iterator[ClientOperation]]:
         """Returns each broker's, in its order, at times that can be relied on."""
         sure = partial(believed, doubts=self.clocks.doubts)
         return [map(sure, operations_of(map(unsqueezed, blocks))) for blocks in self.operations]
@@ -347,7 +347,7 @@ def _of_keys(
             for each in reduced(stage, reduce, blocks):
                 if isinstance(each, Rejection):
                     yield REJECTION, run, b"", b"", "", 0, 0, encode_rejection(each)
-                elif isinstance(each, Passed):
+                elif isinstance(each, PassedBlock):
                     yield PASSED, run, b"", b"", each.key, 0, 0, each.block
                 else:
                     yield SUMMARY, run, b"", b"", key, 0, 0, each.block

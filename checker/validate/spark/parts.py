@@ -42,7 +42,7 @@ from routeproof.checker.validate.store import key_of, name_of, packed
 from routeproof.model.filters import Dialect, dialect
 from routeproof.traces import BadLine, Event
 from routeproof.traces.lines import read_block
-from routeproof.traces.reader import Rows
+from routeproof.traces.reader import RowBatch
 
 PART_BITS = 32
 """Bits for the number of the broker's events within the part, below the part's number."""
@@ -158,7 +158,7 @@ class _Opened:
     def part(self, event: Event) -> Part:
         return self._parts[self._key(event)][1]
 
-    def look(self, found: Rows | BadLine) -> Iterator[Row]:
+    def look(self, found: RowBatch | BadLine) -> Iterator[Row]:
         if isinstance(found, BadLine):
             self._bad.add(found)
             return
@@ -252,7 +252,7 @@ def _met_in_groups(
 ) -> Iterator[FoundEvent]:
     for row in asked:
         for rows in groups.rows(Path(path), row["number"]):
-            if isinstance(rows, Rows):
+            if isinstance(rows, RowBatch):
                 yield from found_among(likely(rows, wanted), setting, wanted)
 
 

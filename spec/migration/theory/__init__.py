@@ -18,9 +18,9 @@ from routeproof.spec.migration.theory.move import (
     AT_ONCE,
     DRAINED,
     EVENTS,
-    Event,
+    MoveEvent,
+    MoveSetting,
     MoveState,
-    Setting,
     next_move,
     started,
 )
@@ -54,7 +54,7 @@ NAMES: Mapping[str, Book] = {
 PROVED_BY = {name: id for id, book in NAMES.items() for name in (*book.conjuncts, *book.lemmas)}
 
 
-class Scene:
+class MoveScene:
     """Any move, on any tree."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Scene:
         tree = declare(Tree, self.logic)
         source, target, home = (self.logic.constant(name, BROKER) for name in ("source", "target", "home"))
         other = self.logic.relation("other", (BROKER,))
-        self.q = Setting(self.logic, tree, source, target, home, other, self.logic.relation("earlier", (PUB, PUB)))
+        self.q = MoveSetting(self.logic, tree, source, target, home, other, self.logic.relation("earlier", (PUB, PUB)))
         self.m = declare(MoveState, self.logic)
         trees = (*ways_hold(self.logic, tree).every_one(), *roads_hold(self.logic, tree))
         self.trees = [premise(self.logic, each) for each in trees]
@@ -112,7 +112,7 @@ class Scene:
         terms = self.terms(name)
         return self.obligation(f"at first / {name}", BOOK[name].body(Moved(self.q, self.m), *terms), given, True)
 
-    def after(self, event: Event, name: str) -> Obligation:
+    def after(self, event: MoveEvent, name: str) -> Obligation:
         q, logic = self.q, self.logic
         elements = [logic.constant(f"event_{sort.lower()}{place}", sort) for place, sort in enumerate(event.sorts, 1)]
         brokers = [each for each, sort in zip(elements, event.sorts, strict=True) if sort == BROKER]
@@ -134,7 +134,7 @@ true since the move before."""
 
 def holds(book: Book) -> list[Obligation]:
     """All conjuncts of a book hold at first and after every event, and its lemmas follow."""
-    s = Scene()
+    s = MoveScene()
     return [
         *(s.at_first(name) for name in book.conjuncts if name not in IN_FLIGHT),
         *(s.after(event, name) for event in EVENTS for name in book.conjuncts),
@@ -144,7 +144,7 @@ def holds(book: Book) -> list[Obligation]:
 
 def begins_again() -> list[Obligation]:
     """Where a move has ended and all is quiet, everything is as it must be where one begins."""
-    s = Scene()
+    s = MoveScene()
     q, m, logic = s.q, s.m, s.logic
     target = logic.constant("next_target", BROKER)
     then, beginning = next_move(q, m, target)
@@ -164,7 +164,7 @@ def begins_again() -> list[Obligation]:
 
 def nothing_published() -> list[Obligation]:
     """Where nothing is published yet, the sentences about copies hold."""
-    s = Scene()
+    s = MoveScene()
     m, logic = s.m, s.logic
     nothing = [
         Clause(f"{name} is empty", (PUB,), lambda p, part=part: logic.no(part(p)), source=SETTLED)
@@ -203,11 +203,11 @@ PAIR = SmallWorld(((1, 2),), 1, 2, 2, 2)
 LOSES, OVERTAKES = "nothing is lost", "deliveries are in order"
 
 
-def _anyhow(event: Event, guard: Callable[..., Truth]) -> Event:
+def _anyhow(event: MoveEvent, guard: Callable[..., Truth]) -> MoveEvent:
     return evolve(event, guard=guard)
 
 
-NEEDS: Mapping[str, tuple[SmallWorld, tuple[Event, ...], str]] = {
+NEEDS: Mapping[str, tuple[SmallWorld, tuple[MoveEvent, ...], str]] = {
     "the update removes at once, as printed": (evolve(PAIR, removal=AT_ONCE), EVENTS, LOSES),
     "the completion does not wait for the mark": (
         PAIR,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from routeproof.spec.migration.theory.move import MoveState, Setting
+from routeproof.spec.migration.theory.move import MoveSetting, MoveState
 from routeproof.spec.theory import BROKER, PUB, Logic, Term, Truth
 from routeproof.spec.theory.invariants.book import Book
 
@@ -19,7 +19,7 @@ from routeproof.spec.theory.invariants.book import Book
 class Moved:
     """One moment of a move."""
 
-    q: Setting
+    q: MoveSetting
     m: MoveState
     named: tuple[Term, ...] = ()
     """Brokers that a proof tries first where some broker is looked for. They change no meaning."""

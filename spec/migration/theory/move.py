@@ -24,7 +24,7 @@ DRAINED, AT_ONCE = "drained", "at-once"
 
 
 @frozen
-class Setting:
+class MoveSetting:
     """Facts that do not change during a move."""
 
     logic: Logic
@@ -108,7 +108,7 @@ class MoveState:
 
 
 @frozen
-class Event:
+class MoveEvent:
     """One kind of step. `guard` and `effect` are given the setting, the state before, and the event's elements."""
 
     name: str
@@ -118,7 +118,7 @@ class Event:
     rules: tuple[str, ...] = ()
 
 
-def started(q: Setting, m: MoveState) -> list[Clause]:
+def started(q: MoveSetting, m: MoveState) -> list[Clause]:
     """The conditions at the beginning: everything is settled, no move has begun, and copies are on the old way.
 
     Where publications are in their order, and in one place each, is a part of it (`invariants.started_copies`).
@@ -155,7 +155,7 @@ def started(q: Setting, m: MoveState) -> list[Clause]:
     ]
 
 
-def next_move(q: Setting, m: MoveState, target: Term) -> tuple[Setting, MoveState]:
+def next_move(q: MoveSetting, m: MoveState, target: Term) -> tuple[MoveSetting, MoveState]:
     """The setting and the beginning of the move that follows: it begins at the target of this one."""
     empty: dict[str, Relation] = dict.fromkeys(("updated", "done", "held", "new", "paused", "flushed", "resumed"), no)
     return evolve(q, source=q.target, target=target), evolve(m, **empty, old=m.new)
@@ -164,19 +164,19 @@ def next_move(q: Setting, m: MoveState, target: Term) -> tuple[Setting, MoveStat
 # -- parts of events ---------------------------------------------------------------------------------------------------
 
 
-def plus(q: Setting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
+def plus(q: MoveSetting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
     """The relation with one row more, on a condition."""
     logic = q.logic
     return lambda *row: logic.any_of(relation(*row), logic.all_of(given, _same(q, row, terms)))
 
 
-def minus(q: Setting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
+def minus(q: MoveSetting, relation: Relation, *terms: Term, given: Truth = True) -> Relation:
     """The relation without one row, on a condition."""
     logic = q.logic
     return lambda *row: logic.all_of(relation(*row), logic.no(logic.all_of(given, _same(q, row, terms))))
 
 
-def _same(q: Setting, row: tuple[Term, ...], terms: tuple[Term, ...]) -> Truth:
+def _same(q: MoveSetting, row: tuple[Term, ...], terms: tuple[Term, ...]) -> Truth:
     return q.logic.all_of(*(q.equal(one, other) for one, other in zip(row, terms, strict=True)))
 
 
@@ -188,7 +188,7 @@ def no(*row: Term) -> Truth:
     return False
 
 
-def handled(q: Setting, m: MoveState, b: Term, p: Term) -> MoveState:
+def handled(q: MoveSetting, m: MoveState, b: Term, p: Term) -> MoveState:
     """RTE-5: a broker that has the subscription delivers the publication, or sends it on; any other drops it."""
     logic = q.logic
     at_home = q.equal(b, q.home)
@@ -204,14 +204,14 @@ def handled(q: Setting, m: MoveState, b: Term, p: Term) -> MoveState:
     )
 
 
-def first_of(q: Setting, among: Callable[[Term], Truth], p: Term) -> Truth:
+def first_of(q: MoveSetting, among: Callable[[Term], Truth], p: Term) -> Truth:
     """A channel is FIFO: p is there, and nothing that was published before it."""
     logic = q.logic
     ahead = logic.every((PUB,), lambda o: logic.implies(q.earlier(o, p), lambda: logic.no(among(o))))
     return logic.all_of(among(p), ahead)
 
 
-def ended(q: Setting, m: MoveState, given: Truth) -> MoveState:
+def ended(q: MoveSetting, m: MoveState, given: Truth) -> MoveState:
     """MIG-7, MIG-12: the source sends the completion."""
     return evolve(
         m,
@@ -220,7 +220,7 @@ def ended(q: Setting, m: MoveState, given: Truth) -> MoveState:
     )
 
 
-def lies_toward(q: Setting, m: MoveState, b: Term, u: Term) -> Truth:
+def lies_toward(q: MoveSetting, m: MoveState, b: Term, u: Term) -> Truth:
     """MIG-13: for b, the moving advertisement lies toward the neighbour u, or still lies there as well."""
     logic = q.logic
     new = logic.all_of(m.updated(b), q.equal(q.next_to_target(b), u))
@@ -228,20 +228,20 @@ def lies_toward(q: Setting, m: MoveState, b: Term, u: Term) -> Truth:
     return logic.any_of(new, old) if q.removal == DRAINED else _lies_once(q, m, b, u)
 
 
-def _lies_once(q: Setting, m: MoveState, b: Term, u: Term) -> Truth:
+def _lies_once(q: MoveSetting, m: MoveState, b: Term, u: Term) -> Truth:
     return q.logic.cases(m.updated(b), q.equal(q.next_to_target(b), u), q.equal(q.next_to_source(b), u))
 
 
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
-def _publish_guard(q: Setting, m: MoveState, p: Term) -> Truth:
+def _publish_guard(q: MoveSetting, m: MoveState, p: Term) -> Truth:
     logic = q.logic
     in_order = logic.every((PUB,), lambda o: logic.implies(m.published(o), lambda: q.earlier(o, p)))
     return logic.all_of(logic.no(m.published(p)), in_order)
 
 
-def _publish(q: Setting, m: MoveState, p: Term) -> MoveState:
+def _publish(q: MoveSetting, m: MoveState, p: Term) -> MoveState:
     logic = q.logic
     return evolve(
         m,
@@ -252,49 +252,49 @@ def _publish(q: Setting, m: MoveState, p: Term) -> MoveState:
     )
 
 
-def _at_source(q: Setting, m: MoveState, p: Term) -> MoveState:
+def _at_source(q: MoveSetting, m: MoveState, p: Term) -> MoveState:
     return handled(q, evolve(m, old=minus(q, m.old, p)), q.source, p)
 
 
-def _at_target(q: Setting, m: MoveState, p: Term) -> MoveState:
+def _at_target(q: MoveSetting, m: MoveState, p: Term) -> MoveState:
     return handled(q, evolve(m, new=minus(q, m.new, p)), q.target, p)
 
 
-def _onward(q: Setting, m: MoveState, p: Term, y: Term) -> MoveState:
+def _onward(q: MoveSetting, m: MoveState, p: Term, y: Term) -> MoveState:
     return handled(q, evolve(m, flying=minus(q, m.flying, p, y)), q.inward(y), p)
 
 
-def _onward_guard(q: Setting, m: MoveState, p: Term, y: Term) -> Truth:
+def _onward_guard(q: MoveSetting, m: MoveState, p: Term, y: Term) -> Truth:
     return first_of(q, lambda o: m.flying(o, y), p)
 
 
-def _pause(q: Setting, m: MoveState) -> MoveState:
+def _pause(q: MoveSetting, m: MoveState) -> MoveState:
     return evolve(m, paused=yes)
 
 
-def _flush_guard(q: Setting, m: MoveState) -> Truth:
+def _flush_guard(q: MoveSetting, m: MoveState) -> Truth:
     logic = q.logic
     is_behind = logic.every((PUB,), lambda p: logic.no(m.old(p)))
     return logic.all_of(m.paused(), logic.no(m.flushed()), is_behind)
 
 
-def _flush(q: Setting, m: MoveState) -> MoveState:
+def _flush(q: MoveSetting, m: MoveState) -> MoveState:
     return ended(q, evolve(m, flushed=yes), m.updated(q.source))
 
 
-def _take_in_guard(q: Setting, m: MoveState) -> Truth:
+def _take_in_guard(q: MoveSetting, m: MoveState) -> Truth:
     return q.logic.all_of(m.paused(), q.logic.no(m.updated(q.target)))
 
 
-def _take_in(q: Setting, m: MoveState) -> MoveState:
+def _take_in(q: MoveSetting, m: MoveState) -> MoveState:
     return evolve(m, updated=plus(q, m.updated, q.target), update=plus(q, m.update, q.next_to_source(q.target)))
 
 
-def _update_guard(q: Setting, m: MoveState, b: Term) -> Truth:
+def _update_guard(q: MoveSetting, m: MoveState, b: Term) -> Truth:
     return m.update(b)
 
 
-def _update(q: Setting, m: MoveState, b: Term) -> MoveState:
+def _update(q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     """MIG-3: from x. s goes to x, unless it comes from there (MIG-6)."""
     logic, x = q.logic, q.next_to_target(b)
     at_source = q.equal(b, q.source)
@@ -311,7 +311,7 @@ def _update(q: Setting, m: MoveState, b: Term) -> MoveState:
     return ended(q, after, logic.all_of(at_source, m.flushed() if q.removal == DRAINED else True))
 
 
-def _complete_guard(q: Setting, m: MoveState, b: Term) -> Truth:
+def _complete_guard(q: MoveSetting, m: MoveState, b: Term) -> Truth:
     """Links are FIFO: the completion is behind the subscription, and behind publications from the source."""
     logic, x = q.logic, q.next_to_source(b)
     no_addition = logic.no(logic.all_of(m.addition(b), q.equal(q.inward(b), x)))
@@ -319,7 +319,7 @@ def _complete_guard(q: Setting, m: MoveState, b: Term) -> Truth:
     return logic.all_of(m.completion(b), no_addition, no_copy)
 
 
-def _complete(q: Setting, m: MoveState, b: Term) -> MoveState:
+def _complete(q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     """MIG-14: what only the moving advertisement drew toward the source is withdrawn from there."""
     logic, x = q.logic, q.next_to_source(b)
     gone = logic.all_of(q.removal == DRAINED, q.equal(q.inward(x), b), m.sent(x), logic.no(q.other(x)))
@@ -332,16 +332,16 @@ def _complete(q: Setting, m: MoveState, b: Term) -> MoveState:
     )
 
 
-def _resume_guard(q: Setting, m: MoveState) -> Truth:
+def _resume_guard(q: MoveSetting, m: MoveState) -> Truth:
     return q.logic.all_of(m.done(q.target), q.logic.no(m.resumed()))
 
 
-def _resume(q: Setting, m: MoveState) -> MoveState:
+def _resume(q: MoveSetting, m: MoveState) -> MoveState:
     logic = q.logic
     return evolve(m, resumed=yes, held=lambda p: False, new=lambda p: logic.any_of(m.new(p), m.held(p)))
 
 
-def _add(q: Setting, m: MoveState, b: Term) -> MoveState:
+def _add(q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     """RTE-3: s goes to every neighbour that an advertisement lies toward."""
     logic = q.logic
 
@@ -361,7 +361,7 @@ def _add(q: Setting, m: MoveState, b: Term) -> MoveState:
     )
 
 
-def _withdraw(q: Setting, m: MoveState, b: Term) -> MoveState:
+def _withdraw(q: MoveSetting, m: MoveState, b: Term) -> MoveState:
     """RTE-6: s is withdrawn from the neighbours to which it was sent."""
     logic = q.logic
 
@@ -377,21 +377,21 @@ def _withdraw(q: Setting, m: MoveState, b: Term) -> MoveState:
 
 
 EVENTS = (
-    Event("publish", (PUB,), _publish_guard, _publish, ("MIG-1",)),
-    Event("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source, ("RTE-5",)),
-    Event("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target, ("RTE-5",)),
-    Event("publication on its way", (PUB, BROKER), _onward_guard, _onward, ("RTE-5",)),
-    Event("pause", (), lambda q, m: q.logic.no(m.paused()), _pause, ("MIG-1", "MIG-12")),
-    Event("mark at the source", (), _flush_guard, _flush, ("MIG-7", "MIG-12")),
-    Event("publisher at the target", (), _take_in_guard, _take_in, ("MIG-2", "MIG-4", "MIG-15")),
-    Event("update", (BROKER,), _update_guard, _update, ("MIG-3", "MIG-4", "MIG-6", "MIG-7", "MIG-13")),
-    Event("completion", (BROKER,), _complete_guard, _complete, ("MIG-7", "MIG-13", "MIG-14")),
-    Event("resume", (), _resume_guard, _resume, ("MIG-8",)),
-    Event("subscription", (BROKER,), lambda q, m, b: m.addition(b), _add, ("RTE-3",)),
-    Event("withdrawal", (BROKER,), lambda q, m, b: m.withdrawal(b), _withdraw, ("RTE-6",)),
+    MoveEvent("publish", (PUB,), _publish_guard, _publish, ("MIG-1",)),
+    MoveEvent("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source, ("RTE-5",)),
+    MoveEvent("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target, ("RTE-5",)),
+    MoveEvent("publication on its way", (PUB, BROKER), _onward_guard, _onward, ("RTE-5",)),
+    MoveEvent("pause", (), lambda q, m: q.logic.no(m.paused()), _pause, ("MIG-1", "MIG-12")),
+    MoveEvent("mark at the source", (), _flush_guard, _flush, ("MIG-7", "MIG-12")),
+    MoveEvent("publisher at the target", (), _take_in_guard, _take_in, ("MIG-2", "MIG-4", "MIG-15")),
+    MoveEvent("update", (BROKER,), _update_guard, _update, ("MIG-3", "MIG-4", "MIG-6", "MIG-7", "MIG-13")),
+    MoveEvent("completion", (BROKER,), _complete_guard, _complete, ("MIG-7", "MIG-13", "MIG-14")),
+    MoveEvent("resume", (), _resume_guard, _resume, ("MIG-8",)),
+    MoveEvent("subscription", (BROKER,), lambda q, m, b: m.addition(b), _add, ("RTE-3",)),
+    MoveEvent("withdrawal", (BROKER,), lambda q, m, b: m.withdrawal(b), _withdraw, ("RTE-6",)),
 )
 
 
-def after(q: Setting, m: MoveState, event: Event, terms: tuple[Any, ...]) -> MoveState:
+def after(q: MoveSetting, m: MoveState, event: MoveEvent, terms: tuple[Any, ...]) -> MoveState:
     """The state after an event of these elements."""
     return event.effect(q, m, *terms)

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.migration.theory.invariants import BOOK, Moved
-from routeproof.spec.migration.theory.move import DRAINED, EVENTS, Event, MoveState, Setting
+from routeproof.spec.migration.theory.move import DRAINED, EVENTS, MoveEvent, MoveSetting, MoveState
 from routeproof.spec.theory import BROKER, PUB, Grounded, Term, holding
 from routeproof.spec.theory.relation import of_overlay
 
@@ -45,12 +45,12 @@ class SmallWorld:
         drawn = f", drawn to {', '.join(map(str, sorted(self.other)))} by others" if self.other else ""
         return f"{links}: from {self.source} to {self.target}, subscription at {self.home}{drawn}"
 
-    def setting(self) -> Setting:
+    def setting(self) -> MoveSetting:
         overlay = Overlay.of(self.edges)
         logic = Grounded({BROKER: overlay.brokers, PUB: range(1, self.publications + 1)})
         others = holding([(b,) for b in self.other])
         ends = (self.source, self.target, self.home)
-        return Setting(logic, _tree(self.edges), *ends, others, lambda p, o: p < o, self.removal)
+        return MoveSetting(logic, _tree(self.edges), *ends, others, lambda p, o: p < o, self.removal)
 
 
 @cache
@@ -84,7 +84,7 @@ def state_of(values: Values) -> MoveState:
     return MoveState(*map(holding, values))
 
 
-def values_of(q: Setting, m: MoveState) -> Values:
+def values_of(q: MoveSetting, m: MoveState) -> Values:
     """The rows of each field. In a grounded reading every answer is True or False."""
     logic = q.logic
     assert isinstance(logic, Grounded)
@@ -94,14 +94,16 @@ def values_of(q: Setting, m: MoveState) -> Values:
     )
 
 
-def beginning(q: Setting) -> Values:
+def beginning(q: MoveSetting) -> Values:
     """The state at the beginning: settled, and nothing published."""
     known = [(b,) for (b,) in q.logic.each((BROKER,)) if q.on_old(b) or q.other(b)]  # type: ignore[attr-defined]
     rows = {"has": known, "sent": [(b,) for (b,) in known if b != q.home]}
     return tuple(frozenset(rows.get(field.name, ())) for field in FIELDS)
 
 
-def successors(q: Setting, values: Values, events: Sequence[Event] = EVENTS) -> Iterator[tuple[Event, Any, Values]]:
+def successors(
+    q: MoveSetting, values: Values, events: Sequence[MoveEvent] = EVENTS
+) -> Iterator[tuple[MoveEvent, Any, Values]]:
     logic, m = q.logic, state_of(values)
     assert isinstance(logic, Grounded)
     for event in events:
@@ -110,7 +112,7 @@ def successors(q: Setting, values: Values, events: Sequence[Event] = EVENTS) -> 
                 yield event, terms, values_of(q, event.effect(q, m, *terms))
 
 
-def explored(q: Setting, events: Sequence[Event] = EVENTS) -> dict[Values, Run]:
+def explored(q: MoveSetting, events: Sequence[MoveEvent] = EVENTS) -> dict[Values, Run]:
     """Every reachable state, with a shortest run to it."""
     first = beginning(q)
     runs: dict[Values, Run] = {first: ()}
@@ -123,7 +125,7 @@ def explored(q: Setting, events: Sequence[Event] = EVENTS) -> dict[Values, Run]:
     return runs
 
 
-def violated(q: Setting, values: Values, names: Iterable[str] = ()) -> list[str]:
+def violated(q: MoveSetting, values: Values, names: Iterable[str] = ()) -> list[str]:
     """The sentences of the book that are false in a state."""
     w = Moved(q, state_of(values))
     return [name for name in names or (*BOOK.conjuncts, *BOOK.lemmas) if not _holds(w, name)]
@@ -162,14 +164,14 @@ def speaks() -> frozenset[str]:
     return frozenset(found)
 
 
-def _says_something(q: Setting, values: Values, name: str) -> bool:
+def _says_something(q: MoveSetting, values: Values, name: str) -> bool:
     w, each = Moved(q, state_of(values), met=[]), BOOK[name]
     for terms in w.logic.each(each.sorts):  # type: ignore[attr-defined]
         each.body(w, *terms)
     return bool(w.met)
 
 
-def is_over(q: Setting, values: Values) -> bool:
+def is_over(q: MoveSetting, values: Values) -> bool:
     """True if the publisher speaks at the target, and everything is published and delivered."""
     m, logic = state_of(values), q.logic
     return bool(
@@ -188,7 +190,7 @@ def ends_well(world: SmallWorld) -> bool:
     return bool(ends) and all(is_over(q, values) for values in ends)
 
 
-def shortest(world: SmallWorld, sentence: str, events: Sequence[Event] = EVENTS) -> Run | None:
+def shortest(world: SmallWorld, sentence: str, events: Sequence[MoveEvent] = EVENTS) -> Run | None:
     """A shortest run after which the sentence is false; None if there is none."""
     q = world.setting()
     runs = explored(q, events)
@@ -196,6 +198,6 @@ def shortest(world: SmallWorld, sentence: str, events: Sequence[Event] = EVENTS)
     return min(false, key=len, default=None)
 
 
-def without(name: str, change: Callable[[Event], Event]) -> tuple[Event, ...]:
+def without(name: str, change: Callable[[MoveEvent], MoveEvent]) -> tuple[MoveEvent, ...]:
     """The events, one of them changed."""
     return tuple(change(event) if event.name == name else event for event in EVENTS)

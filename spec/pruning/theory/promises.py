@@ -35,7 +35,7 @@ from routeproof.spec.theory.invariants.obligations import FAITHFUL
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations, facts_hold
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.ways import WAYS
 
 RETAINED, INVARIANTS, ORDERED = "PruningRetained", "PruningInvariants", "PoliciesKeepPromises"
@@ -201,7 +201,7 @@ ONE_LAST_HOP = "PruningSimplePaths"
 RULES = ("PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13")
 
 
-class Recording(Handler):
+class RecordingStep(HandlerStep):
     """A broker that wants anything at all, with the table `retained` before and after the message."""
 
     wants: Relation
@@ -237,12 +237,12 @@ class Recording(Handler):
         return logic.iff(table(u, s), logic.all_of(sent(u, s), logic.no(self.candidate(u, s))))
 
 
-def retained_is_what_is_left(handler: type[Recording] = Recording) -> list[Obligation]:
+def retained_is_what_is_left(handler: type[RecordingStep] = RecordingStep) -> list[Obligation]:
     """After every kind of message."""
     return [each for kind in ABOUT for each in _after(handler, kind)]
 
 
-def _after(handler: type[Recording], kind: str) -> Iterator[Obligation]:
+def _after(handler: type[RecordingStep], kind: str) -> Iterator[Obligation]:
     logic = Symbolic()
     broker, earlier = _brokers(logic, handler)
     subject = logic.constant("subject", ABOUT[kind])
@@ -274,7 +274,7 @@ def _after(handler: type[Recording], kind: str) -> Iterator[Obligation]:
     )
 
 
-def _one_last_hop(broker: Handler) -> Truth:
+def _one_last_hop(broker: HandlerStep) -> Truth:
     """RTE-2: an advertisement is in the table once."""
     logic, advs = broker.logic, broker.before.advs
     return logic.every(
@@ -283,7 +283,7 @@ def _one_last_hop(broker: Handler) -> Truth:
     )
 
 
-def _brokers(logic: Symbolic, handler: type[Recording]) -> tuple[Recording, Recording]:
+def _brokers(logic: Symbolic, handler: type[RecordingStep]) -> tuple[RecordingStep, RecordingStep]:
     """A broker, and the same with the tables from before the message, of which the invariant was true."""
     here, sender = logic.constant("here", BROKER), logic.constant("sender", BROKER)
     before, after, sends = (

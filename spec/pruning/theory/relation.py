@@ -30,7 +30,7 @@ from attrs import evolve, frozen
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Logic, Relation, Symbolic, Term, Truth
 from routeproof.spec.theory.invariants.step import promises
 from routeproof.spec.theory.relation import WorldState
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 
 WANTED = ("RTE-3", "COV-1", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13")
@@ -39,7 +39,7 @@ WANTED = ("RTE-3", "COV-1", "COV-2", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10
 ELIGIBLE = "what is wanted is a candidate, or was sent and is drawn"
 
 
-class PruningRelation(Handler):
+class PruningRelation(HandlerStep):
     """A broker that may retain what it has sent: only the two promises restrict what it wants."""
 
     protocol = "pruning"
@@ -77,7 +77,7 @@ def answering(broker: type[PruningRelation]) -> type[PruningRelation]:
     return Answer
 
 
-class Retaining(Handler):
+class Retaining(HandlerStep):
     """A handler with `retained` as a table of its own, as in the prose: the core's policies choose from the pool.
 
     `retained` is what was retained before the message, and what the withdrawal that is handled leaves behind. It is
@@ -105,13 +105,13 @@ class Retaining(Handler):
         )
 
 
-def is_drawn(broker: Handler, u: Term, s: Term) -> Truth:
+def is_drawn(broker: HandlerStep, u: Term, s: Term) -> Truth:
     """PRN-11: an advertisement that came from u intersects it."""
     logic = broker.logic
     return logic.some((ADV,), lambda a: logic.all_of(broker.after.advs(a, u), broker.facts.overlaps(a, s)))
 
 
-def is_elsewhere(broker: Handler, table: Relation, u: Term, s: Term) -> Truth:
+def is_elsewhere(broker: HandlerStep, table: Relation, u: Term, s: Term) -> Truth:
     """s came from another one than u, says this table."""
     logic = broker.logic
     return logic.some((BROKER,), lambda x: logic.all_of(table(s, x), logic.apart(x, u)))
@@ -198,7 +198,7 @@ class Resumes(Congested):
         )
 
 
-def with_held(handler: type[Handler], before: Relation, after: Relation) -> type[Handler]:
+def with_held(handler: type[HandlerStep], before: Relation, after: Relation) -> type[HandlerStep]:
     """The handler of a broker that holds these."""
 
     class Here(handler):  # type: ignore[misc, valid-type]  # a class that is an argument

@@ -40,13 +40,13 @@ from routeproof.spec.theory.relation import (
     TableRelations,
     facts_hold,
 )
-from routeproof.spec.theory.relation.routing import POLICIES, Handler
+from routeproof.spec.theory.relation.routing import POLICIES, HandlerStep
 from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
 # -- promises of each policy -------------------------------------------------------------------------------------------
 
 
-def keep_their_promises(handler: type[Handler] = Handler) -> list[Obligation]:
+def keep_their_promises(handler: type[HandlerStep] = HandlerStep) -> list[Obligation]:
     """Obligations that each policy keeps its promises, at a broker with any tables."""
     return [obligation for policy in POLICIES for obligation in _PolicyBroker.under(policy, handler).obligations()]
 
@@ -55,12 +55,12 @@ def keep_their_promises(handler: type[Handler] = Handler) -> list[Obligation]:
 class _PolicyBroker:
     policy: str
     logic: Symbolic
-    handler: Handler
+    handler: HandlerStep
     facts: Facts
     u: Term
 
     @classmethod
-    def under(cls, policy: str, handler: type[Handler]) -> _PolicyBroker:
+    def under(cls, policy: str, handler: type[HandlerStep]) -> _PolicyBroker:
         logic = Symbolic()
         facts = declare(Facts, logic)
         here, u = logic.constant("here", BROKER), logic.constant("u", BROKER)

@@ -17,7 +17,7 @@ from attrs import field, frozen
 
 from routeproof.spec.theory import ADV, BROKER, ITEM, SUB, Clause, Sort, Term, Truth
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, names, words
-from routeproof.spec.theory.invariants.step import Named, Stage, StepEvent
+from routeproof.spec.theory.invariants.step import Named, StepEvent, StepView
 from routeproof.spec.theory.relation.ways import WAYS
 from routeproof.spec.theory.relation.world import is_quiet
 
@@ -35,7 +35,7 @@ class StepFact:
     deliveries: bool
     """It is about deliveries only."""
 
-    def clause(self, stage: Stage, by: Named) -> Clause:
+    def clause(self, stage: StepView, by: Named) -> Clause:
         return Clause(self.name, self.sorts, lambda *terms: self.body(stage, by, *terms))
 
 
@@ -58,13 +58,13 @@ def facts_of(event: StepEvent) -> list[StepFact]:
 
 
 @fact(ITEM, BROKER)
-def said_to_neighbours(g: Stage, by: Named, i: Term, u: Term) -> Truth:
+def said_to_neighbours(g: StepView, by: Named, i: Term, u: Term) -> Truth:
     """Only neighbours get messages."""
     return g.now.logic.implies(g.sends.to(i, u), g.now.tree.link(by.here, u))
 
 
 @fact(ITEM, ITEM, BROKER)
-def new_messages_come_last(g: Stage, by: Named, i: Term, j: Term, u: Term) -> Truth:
+def new_messages_come_last(g: StepView, by: Named, i: Term, j: Term, u: Term) -> Truth:
     """Nothing new comes before what was queued there already."""
     logic = g.now.logic
     queued = logic.all_of(g.sends.to(i, u), g.now.state.on(j, by.here, u))
@@ -72,7 +72,7 @@ def new_messages_come_last(g: Stage, by: Named, i: Term, j: Term, u: Term) -> Tr
 
 
 @fact(BROKER, SUB)
-def changes_are_said(g: Stage, by: Named, u: Term, s: Term) -> Truth:
+def changes_are_said(g: StepView, by: Named, u: Term, s: Term) -> Truth:
     """If the set of sent subscriptions changes, the neighbour gets a message."""
     logic = g.now.logic
     return logic.implies(
@@ -82,7 +82,7 @@ def changes_are_said(g: Stage, by: Named, u: Term, s: Term) -> Truth:
 
 
 @fact()
-def quiet_is_without_control(g: Stage, by: Named) -> Truth:
+def quiet_is_without_control(g: StepView, by: Named) -> Truth:
     """It is quiet exactly where no queue holds a control message."""
     logic, quiet = g.now.logic, g.then.is_quiet()
     silent = is_quiet(logic, g.now.facts, g.then.state)
@@ -90,7 +90,7 @@ def quiet_is_without_control(g: Stage, by: Named) -> Truth:
 
 
 @fact(SUB, ADV)
-def ready_before_or_quiet(g: Stage, by: Named, s: Term, a: Term) -> Truth:
+def ready_before_or_quiet(g: StepView, by: Named, s: Term, a: Term) -> Truth:
     """A pair that is ready after a step is active; and it was ready before, or it is quiet and the two overlap."""
     logic, now, then = g.now.logic, g.now, g.then
     return logic.implies(
@@ -104,14 +104,14 @@ def ready_before_or_quiet(g: Stage, by: Named, s: Term, a: Term) -> Truth:
 
 
 @fact(ITEM, SUB, BROKER, BROKER)
-def old_messages_tell_as_before(g: Stage, by: Named, i: Term, s: Term, x: Term, y: Term) -> Truth:
+def old_messages_tell_as_before(g: StepView, by: Named, i: Term, s: Term, x: Term, y: Term) -> Truth:
     """The content of a message does not change while it is queued."""
     logic = g.now.logic
     return logic.implies(g.now.state.on(i, x, y), logic.iff(g.then.ghosts.told(i, s), g.now.ghosts.told(i, s)))
 
 
 @fact(ITEM, BROKER, SUB, SUB)
-def all_of_the_old_or_all_of_the_new(g: Stage, by: Named, i: Term, u: Term, s: Term, t: Term) -> Truth:
+def all_of_the_old_or_all_of_the_new(g: StepView, by: Named, i: Term, u: Term, s: Term, t: Term) -> Truth:
     """After each new message, the neighbour has all that was sent before the step, or all that is sent after it."""
     logic, told = g.now.logic, g.then.ghosts.told
     sent = logic.all_of(g.now.state.sent(by.here, u, s), g.then.state.sent(by.here, u, t))
@@ -119,7 +119,7 @@ def all_of_the_old_or_all_of_the_new(g: Stage, by: Named, i: Term, u: Term, s: T
 
 
 @fact(ITEM, SUB, BROKER)
-def new_messages_tell_what_they_say(g: Stage, by: Named, i: Term, s: Term, u: Term) -> Truth:
+def new_messages_tell_what_they_say(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
     """After Sub(s) the receiver has s, after Unsub(s) it has not."""
     logic, told, f = g.now.logic, g.then.ghosts.told(i, s), g.now.facts
     return logic.implies(
@@ -129,7 +129,7 @@ def new_messages_tell_what_they_say(g: Stage, by: Named, i: Term, s: Term, u: Te
 
 
 @fact(ITEM, SUB, BROKER)
-def said_since_the_step_began(g: Stage, by: Named, i: Term, s: Term, u: Term) -> Truth:
+def said_since_the_step_began(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
     """Where a new message tells other than what was sent before, a message up to it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -139,7 +139,7 @@ def said_since_the_step_began(g: Stage, by: Named, i: Term, s: Term, u: Term) ->
 
 
 @fact(ITEM, SUB, BROKER)
-def said_until_the_step_ends(g: Stage, by: Named, i: Term, s: Term, u: Term) -> Truth:
+def said_until_the_step_ends(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
     """Where a new message tells other than what is sent in the end, a message after it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -149,7 +149,7 @@ def said_until_the_step_ends(g: Stage, by: Named, i: Term, s: Term, u: Term) -> 
 
 
 @fact(ITEM, ITEM, SUB, BROKER)
-def said_in_between(g: Stage, by: Named, i: Term, j: Term, s: Term, u: Term) -> Truth:
+def said_in_between(g: StepView, by: Named, i: Term, j: Term, s: Term, u: Term) -> Truth:
     """Where two new messages tell differently, one after the first and up to the second is about that."""
     logic, to, m, told = g.now.logic, g.sends.to, g.now, g.then.ghosts.told
     return logic.implies(
@@ -165,13 +165,13 @@ PATHS = "came_from_home said_away_from_home queues_are_on_links"
 
 
 @fact(SUB, needs=f"{PATHS} told_what_is_said has_or_is_told in_one_queue", deliveries=True)
-def the_receiver_has_what_it_was_told(g: Stage, by: Named, s: Term) -> Truth:
+def the_receiver_has_what_it_was_told(g: StepView, by: Named, s: Term) -> Truth:
     """Once a message is handled, its receiver has from its sender what it tells."""
     return g.now.logic.iff(g.then.state.subs(by.here, s, by.sender), g.now.ghosts.told(by.item, s))
 
 
 @fact(BROKER, BROKER, SUB, needs=PATHS)
-def nothing_else_comes_from_neighbours(g: Stage, by: Named, x: Term, y: Term, s: Term) -> Truth:
+def nothing_else_comes_from_neighbours(g: StepView, by: Named, x: Term, y: Term, s: Term) -> Truth:
     """A broker's entries from any other neighbour do not change, nor does any other broker's table."""
     logic = g.now.logic
     spoken = logic.all_of(logic.equal(x, by.sender), logic.equal(y, by.here))

@@ -26,13 +26,13 @@ from routeproof.spec.theory.invariants.step import (
     COVERED,
     EVENTS,
     PROMISES,
-    Stage,
     StepEvent,
+    StepView,
     declared,
 )
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.relation import facts_hold, path_induction
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 from routeproof.spec.theory.relation.ways import WAYS, roads, roads_hold
 from routeproof.spec.theory.relation.world import WorldStep, initially
 
@@ -71,10 +71,10 @@ class Induction:
     policy: str = ""
     """Without one it is about any policy that keeps its promises."""
     step: type[WorldStep] = WorldStep
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
     basis: Basis | None = None
     """Which theorem proves each sentence of the book; without it a sentence is a source under its own name."""
-    stage: Stage = field(init=False, eq=False, repr=False)
+    stage: StepView = field(init=False, eq=False, repr=False)
     _written: dict[tuple[str, bool], Premise] = field(init=False, factory=dict, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -83,7 +83,7 @@ class Induction:
             self.book.refuse_unknown(fact.name, fact.needs)
 
     @stage.default
-    def _any(self) -> Stage:
+    def _any(self) -> StepView:
         return declared(Symbolic())
 
     @property

@@ -25,7 +25,7 @@ from routeproof.spec.theory import (
 )
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, Tree, WorldState
-from routeproof.spec.theory.relation.routing import POLICIES, Change, Handler
+from routeproof.spec.theory.relation.routing import POLICIES, Change, HandlerStep
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, is_quiet
 
 CANDIDATES = "only candidates are wanted"
@@ -35,7 +35,7 @@ PROMISES = "the promises of the policy"
 """The source of both, which a theorem proves of each policy."""
 
 
-def promises(handler: Handler, where: Relation) -> list[Clause]:
+def promises(handler: HandlerStep, where: Relation) -> list[Clause]:
     """Promises that every policy keeps where a neighbour is settled."""
     logic, f = handler.logic, handler.facts
     return [
@@ -59,7 +59,7 @@ def promises(handler: Handler, where: Relation) -> list[Clause]:
     ]
 
 
-def any_policy(wants: Relation, base: type[Handler] = Handler) -> type[Handler]:
+def any_policy(wants: Relation, base: type[HandlerStep] = HandlerStep) -> type[HandlerStep]:
     """The handler under any policy: what it wants is a relation of which nothing is known but the promises."""
 
     class AnyPolicy(base):  # type: ignore[misc, valid-type]  # the handler of which it is a case is given
@@ -104,7 +104,7 @@ class Named:
 
 
 @frozen
-class Stage:
+class StepView:
     """Two moments, the messages between them, and the wanted subscriptions."""
 
     now: Moment
@@ -129,7 +129,7 @@ class Stage:
         about: Named,
         policy: str = "",
         step: type[WorldStep] = WorldStep,
-        handler: type[Handler] = Handler,
+        handler: type[HandlerStep] = HandlerStep,
     ) -> list[Clause]:
         """Clauses that relate the two moments; without a policy, under any."""
         m = self.now
@@ -199,7 +199,7 @@ class Stage:
         ]
 
 
-def declared(logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, Relation] | None = None) -> Stage:
+def declared(logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, Relation] | None = None) -> StepView:
     """Any two moments, of any world over any tree; the overlay and the facts that are known stand for themselves."""
     tree = declare(Tree, logic) if overlay is None else overlay
     facts = declare(Facts, logic, "", link=tree.link, **(known or {}))
@@ -207,7 +207,7 @@ def declared(logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, R
     def moment(suffix: str) -> Moment:
         return Moment(logic, facts, tree, declare(WorldState, logic, suffix), declare(Ghosts, logic, suffix))
 
-    return Stage(moment(""), moment(AFTER), declare(Sends, logic), logic.relation("wants", (BROKER, SUB)))
+    return StepView(moment(""), moment(AFTER), declare(Sends, logic), logic.relation("wants", (BROKER, SUB)))
 
 
 AFTER = "_after"

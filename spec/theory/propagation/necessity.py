@@ -21,7 +21,7 @@ from routeproof.spec.theory.propagation.paths import ENTRY, on_its_tree, propert
 from routeproof.spec.theory.relation import COVERING, IDS, TREE, Tree
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 
 @frozen
@@ -73,7 +73,7 @@ ALONE = Overlay.of([])
 EVENT, WIDER = "0", "01"
 
 
-class AnyEntryQuenches(Handler):
+class AnyEntryQuenches(HandlerStep):
     """COV-3 left out: what came from a neighbour holds back what would go there."""
 
     def quenchers(self, u: Term, t: Term) -> Truth:

@@ -34,7 +34,7 @@ from routeproof.spec.theory import (
     holding,
 )
 from routeproof.spec.theory.relation import Facts, Sends, Tree, WorldState, of_overlay
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 AGREEMENT = "agreement: a broker has from a neighbour what that one has sent to it, and nothing from anybody else"
 SETTLED = "settled: every broker has sent its neighbours what it wants them to know, and nothing else"
@@ -62,9 +62,9 @@ class Scene:
     facts: Facts
     state: WorldState
     policy: str
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
 
-    def broker(self, b: Term) -> Handler:
+    def broker(self, b: Term) -> HandlerStep:
         """This broker at rest: its tables are the same before and after."""
         tables = self.state.tables(b)
         return self.handler(self.logic, self.facts, self.policy, b, b, tables, tables, nothing_said())
@@ -94,7 +94,7 @@ class Scene:
         return self.logic.all_of(self.facts.covers(t, s), self.logic.no(self.facts.covers(s, t)))
 
 
-def any_scene(policy: str, handler: type[Handler] = Handler) -> Scene:
+def any_scene(policy: str, handler: type[HandlerStep] = HandlerStep) -> Scene:
     """Any state of any world over any overlay."""
     logic = Symbolic()
     tree = declare(Tree, logic)
@@ -170,7 +170,7 @@ class Example:
     inactive: frozenset[str]
     publications: Mapping[str, tuple[str, str]]
     policy: str
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
     filters: Mapping[str, Any] = Factory(dict)
     """Facts that are not as the filters say: `covers`, `overlaps` or `lower`."""
     unpublished: frozenset[str] = frozenset()

@@ -3,10 +3,10 @@
 `Wanting` is a policy: what a broker wants a neighbour to know once a message is in its tables. Nothing is computed: a
 policy says of any subscription whether it is wanted.
 
-`Handler` relates a broker's tables before and after one message, and the messages that it sends meanwhile: a list of
-clauses for each kind of message, and a step is allowed where all of them hold. Nothing is computed here either: clauses
-state which neighbour must get which message, each once, and in which order. The world around it, queues, clients and
-ghosts, is `world`; another protocol brings its own handler and nothing else.
+`HandlerStep` relates a broker's tables before and after one message, and the messages that it sends meanwhile. It has a
+list of clauses for each kind of message; a step is allowed where all of them hold. Nothing is computed here either:
+clauses state which neighbour must get which message, each once, and in which order. The world around it, queues,
+clients and ghosts, is `world`; another protocol brings its own handler and nothing else.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Wanting:
         return logic.cases(logic.iff(sent(u, t), sent(u, s)), lambda: self.facts.lower(t, s), lambda: sent(u, t))
 
 
-__all__ = ["POLICIES", "Change", "Handler"]
+__all__ = ["POLICIES", "Change", "HandlerStep"]
 
 
 def _never(*terms: Term) -> Truth:
@@ -120,7 +120,7 @@ class Change:
     rules: tuple[str, ...] = ()
 
 
-class Handler(Wanting):
+class HandlerStep(Wanting):
     """One step of the broker `here`, which hears a message from `sender`; `here` itself where a client speaks."""
 
     protocol: ClassVar[str] = "routing"

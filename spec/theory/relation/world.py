@@ -14,7 +14,7 @@ from attrs import frozen
 
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 OPERATIONS = {"advertise": "adv", "unadvertise": "unadv", "subscribe": "sub", "unsubscribe": "unsub", "publish": "pub"}
 """Operations of clients, and the kind of message that each is."""
@@ -54,7 +54,7 @@ class WorldStep:
         before: WorldState,
         after: WorldState,
         sends: Sends,
-        handler: type[Handler] = Handler,
+        handler: type[HandlerStep] = HandlerStep,
     ) -> None:
         self.logic, self.facts, self.policy = logic, facts, policy
         self.before, self.after, self.sends = before, after, sends

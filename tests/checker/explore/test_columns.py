@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routeproof.checker.explore.columns import Columns
+from routeproof.checker.explore.columns import RowKeys
 
 
 @st.composite
@@ -20,7 +20,7 @@ def tables(draw: st.DrawFn) -> tuple[list[int], list[list[int]]]:
 def test_round_trip(table: tuple[list[int], list[list[int]]]) -> None:
     widths, lists = table
     columns = [np.array(c, np.int64) for c in lists]
-    layout = Columns(widths)
+    layout = RowKeys(widths)
     keys = layout.encode(layout.pack(columns))
     back = layout.unpack(layout.decode(keys))
     assert [c.tolist() for c in back] == lists
@@ -33,7 +33,7 @@ def test_round_trip(table: tuple[list[int], list[list[int]]]) -> None:
 def test_changing_one_column_is_packing_it_anew(table: tuple[list[int], list[list[int]]], data: st.DataObject) -> None:
     widths, lists = table
     columns = [np.array(c, np.int64) for c in lists]
-    layout = Columns(widths)
+    layout = RowKeys(widths)
     words = layout.pack(columns)
     which = data.draw(st.integers(0, len(widths) - 1))
     new = np.array([data.draw(st.integers(0, 2 ** widths[which] - 1)) for _ in lists[0]], np.int64)
@@ -43,7 +43,7 @@ def test_changing_one_column_is_packing_it_anew(table: tuple[list[int], list[lis
 
 
 def test_widths_grow_only_where_they_must() -> None:
-    layout = Columns([4, 4])
+    layout = RowKeys([4, 4])
     assert layout.fits([16, 16])
     assert not layout.fits([17, 16])
     assert layout.widened([17, 16]) == (7, 4)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 
 from routeproof.spec.theory import BROKER, SUB, Clause, Term, Truth
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 
 
@@ -20,7 +20,7 @@ class Broken:
 
     event: str
     sentence: str
-    handler: type[Handler] = Handler
+    handler: type[HandlerStep] = HandlerStep
     step: type[WorldStep] = WorldStep
 
 
@@ -31,7 +31,7 @@ Make = Callable[[type], type]
 
 def fault(event: str, sentence: str) -> Make:
     def register(cls: type) -> type:
-        handler = cls if issubclass(cls, Handler) else Handler
+        handler = cls if issubclass(cls, HandlerStep) else HandlerStep
         step = cls if issubclass(cls, WorldStep) else WorldStep
         BROKEN[cls.__name__] = Broken(event, sentence, handler, step)
         return cls
@@ -43,7 +43,7 @@ def fault(event: str, sentence: str) -> Make:
 
 
 @fault("deliver unsub", "all of the old or all of the new")
-class RemovalsFirst(Handler):
+class RemovalsFirst(HandlerStep):
     """COV-8 the other way around."""
 
     def order(self) -> list[Clause]:
@@ -52,7 +52,7 @@ class RemovalsFirst(Handler):
 
 
 @fault("deliver adv", "candidate is covered")
-class NoSettleAfterAdvertise(Handler):
+class NoSettleAfterAdvertise(HandlerStep):
     """RTE-4 left out."""
 
     def on_adv(self, a: Term) -> Change:
@@ -60,7 +60,7 @@ class NoSettleAfterAdvertise(Handler):
 
 
 @fault("deliver unadv", "sent is candidate")
-class NoSettleAfterUnadvertise(Handler):
+class NoSettleAfterUnadvertise(HandlerStep):
     """RTE-7 without settling."""
 
     def on_unadv(self, a: Term) -> Change:
@@ -68,7 +68,7 @@ class NoSettleAfterUnadvertise(Handler):
 
 
 @fault("deliver unsub", "sent is candidate")
-class NoSettleAfterUnsubscribe(Handler):
+class NoSettleAfterUnsubscribe(HandlerStep):
     """RTE-6 without settling."""
 
     def on_unsub(self, s: Term) -> Change:
@@ -76,7 +76,7 @@ class NoSettleAfterUnsubscribe(Handler):
 
 
 @fault("deliver adv", "heard or queued")
-class AdvertisesNowhere(Handler):
+class AdvertisesNowhere(HandlerStep):
     """Knows an advertisement and tells nobody (RTE-2)."""
 
     def on_adv(self, a: Term) -> Change:
@@ -84,7 +84,7 @@ class AdvertisesNowhere(Handler):
 
 
 @fault("deliver unadv", "forgotten or queued")
-class WithdrawsNowhere(Handler):
+class WithdrawsNowhere(HandlerStep):
     """Forgets an advertisement and tells nobody (RTE-7)."""
 
     def on_unadv(self, a: Term) -> Change:
@@ -92,7 +92,7 @@ class WithdrawsNowhere(Handler):
 
 
 @fault("deliver sub", "candidate is covered")
-class SentNotRecorded(Handler):
+class SentNotRecorded(HandlerStep):
     """What was sent stays as it was in the books."""
 
     def new_tables(self, change: Change) -> list[Clause]:
@@ -102,7 +102,7 @@ class SentNotRecorded(Handler):
 
 
 @fault("deliver unsub", "changes are said")
-class WithdrawalNotSent(Handler):
+class WithdrawalNotSent(HandlerStep):
     """Strikes what is no longer wanted from its books without a word (RTE-6)."""
 
     def due(self, kind: str, change: Change, u: Term, m: Term) -> Truth:
@@ -110,7 +110,7 @@ class WithdrawalNotSent(Handler):
 
 
 @fault("deliver sub", "sent away from home")
-class CandidatesComeBack(Handler):
+class CandidatesComeBack(HandlerStep):
     """Sends a subscription over the link that it came from (RTE-3)."""
 
     def candidate(self, u: Term, s: Term) -> Truth:
@@ -119,7 +119,7 @@ class CandidatesComeBack(Handler):
 
 
 @fault("deliver unsub", "came from home")
-class KeepsWithdrawn(Handler):
+class KeepsWithdrawn(HandlerStep):
     """Takes a withdrawn subscription for one of its own clients'."""
 
     def on_unsub(self, s: Term) -> Change:
@@ -132,7 +132,7 @@ class KeepsWithdrawn(Handler):
 
 
 @fault("deliver pub", "copy is news")
-class SentBack(Handler):
+class SentBack(HandlerStep):
     """Sends a publication over the link that it came from as well (RTE-5)."""
 
     def on_pub(self, p: Term) -> Change:
@@ -142,7 +142,7 @@ class SentBack(Handler):
 
 
 @fault("deliver pub", "copy ahead")
-class ForwardsNothing(Handler):
+class ForwardsNothing(HandlerStep):
     """Delivers a publication and does not pass it on (RTE-5)."""
 
     def on_pub(self, p: Term) -> Change:
@@ -150,7 +150,7 @@ class ForwardsNothing(Handler):
 
 
 @fault("deliver pub", "owed is delivered at home")
-class DeliversNothing(Handler):
+class DeliversNothing(HandlerStep):
     """Passes a publication on and does not deliver it (RTE-5)."""
 
     def on_pub(self, p: Term) -> Change:
@@ -158,7 +158,7 @@ class DeliversNothing(Handler):
 
 
 @fault("deliver pub", "precise")
-class DeliversUnmatched(Handler):
+class DeliversUnmatched(HandlerStep):
     """Delivers to every local subscription (RTE-5)."""
 
     def on_pub(self, p: Term) -> Change:
@@ -169,7 +169,7 @@ class DeliversUnmatched(Handler):
 
 
 @fault("deliver sub", "adv is news")
-class SaysTwice(Handler):
+class SaysTwice(HandlerStep):
     """Says again what is queued already."""
 
     def on_sub(self, s: Term) -> Change:

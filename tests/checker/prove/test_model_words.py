@@ -8,7 +8,7 @@ from routeproof.checker.prove.solve import MANY, settle
 from routeproof.spec.theory import BROKER, SUB, Symbolic, Term, Truth
 from routeproof.spec.theory.invariants import keep_their_promises
 from routeproof.spec.theory.proof import Obligation
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 
 def test_all_that_was_asked_of_is_shown_over_as_few_elements_as_will_do() -> None:
@@ -53,12 +53,12 @@ def test_of_a_world_that_has_to_be_large_only_what_has_a_name_is_shown() -> None
     assert settled.shown["near"] == ", ".join(sorted([f"{mine}: {other}", f"{other}: one of the others"]))
 
 
-class NobodyIsTold(Handler):
+class NobodyIsTold(HandlerStep):
     def wanted(self, u: Term, s: Term) -> Truth:
         return False
 
 
-class EverybodyIsTold(Handler):
+class EverybodyIsTold(HandlerStep):
     def wanted(self, u: Term, s: Term) -> Truth:
         return True
 

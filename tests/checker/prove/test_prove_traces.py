@@ -10,7 +10,7 @@ import pytest
 import z3
 from attrs import evolve
 
-from routeproof.checker.prove.counterexample import Seen
+from routeproof.checker.prove.counterexample import SeenMoment
 from routeproof.checker.prove.invariants import settle_bounded
 from routeproof.checker.prove.small import Runs, Solver, small_worlds
 from routeproof.checker.prove.solve import RLIMIT, Judged, Settled
@@ -148,7 +148,7 @@ def test_filters_compare_as_in_the_world_that_was_found() -> None:
     said = [*(runs.at(0, each) for each in true), *(runs.at(0, z3.Not(each)) for each in false)]
     model = solver.find(*said)
     assert model is not None
-    seen = Seen(runs, model, 0)
+    seen = SeenMoment(runs, model, 0)
     made = ComparableSets.of(seen)
     sets = {each: set(members) for each, members in made.sets.items()}
     assert set(seen.rows(f.covers, SUB, SUB)) == {(x, y) for x in (r, s, t) for y in (r, s, t) if sets[x] >= sets[y]}

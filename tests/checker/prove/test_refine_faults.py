@@ -19,7 +19,7 @@ from routeproof.checker.prove.refine.steps import objection_to_page, pages
 from routeproof.checker.prove.refine.worlds import Worded
 from routeproof.model.protocols import world
 from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
-from routeproof.spec.theory.relation.routing import Change, Handler
+from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.shown import RECORDED
 
@@ -40,14 +40,14 @@ def without(clauses: list[Clause], *beginnings: str) -> list[Clause]:
 # -- how it is noticed ------------------------------------------------------------------------------------------------
 
 
-def refused(each: Explored, handler: type[Handler]) -> str | None:
+def refused(each: Explored, handler: type[HandlerStep]) -> str | None:
     """An answer of the model that the relation does not allow, by the clause that forbids it."""
     structure = each.worded.structure
     found = (objection(structure, question, handler) for question in (*each.questions, *each.arbitrary))
     return next((f"forbids: {one.clause}" for one in found if one), None)
 
 
-def beside(each: Explored, handler: type[Handler]) -> str | None:
+def beside(each: Explored, handler: type[HandlerStep]) -> str | None:
     """An answer that the relation allows and the model does not give."""
     structure = each.worded.structure
     found = (other_answer(structure, question, handler) for question in each.questions)
@@ -77,87 +77,87 @@ def in_the_world(each: Explored, worded: Worded) -> str | None:
 # -- faults of the broker's relation ----------------------------------------------------------------------------------
 
 
-class NoOrderOfKinds(Handler):
+class NoOrderOfKinds(HandlerStep):
     def order(self) -> list[Clause]:
         return without(super().order(), "additions before removals")
 
 
-class NoOrderOfAdditions(Handler):
+class NoOrderOfAdditions(HandlerStep):
     def order(self) -> list[Clause]:
         return without(super().order(), "additions in the order")
 
 
-class NoOrderOfRemovals(Handler):
+class NoOrderOfRemovals(HandlerStep):
     def order(self) -> list[Clause]:
         return without(super().order(), "removals in the order")
 
 
-class RemovalsFirst(Handler):
+class RemovalsFirst(HandlerStep):
     def order(self) -> list[Clause]:
         f = self.facts
         rest = without(super().order(), "additions before removals")
         return [*rest, self.first("removals first", f.is_unsub, f.is_sub, lambda s, t: True)]
 
 
-class EqualQuenchEachOther(Handler):
+class EqualQuenchEachOther(HandlerStep):
     def goes_first(self, u: Term, t: Term, s: Term) -> Truth:
         return True
 
 
-class LowerIdOnly(Handler):
+class LowerIdOnly(HandlerStep):
     def goes_first(self, u: Term, t: Term, s: Term) -> Truth:
         return self.facts.lower(t, s)
 
 
-class NoTie(Handler):
+class NoTie(HandlerStep):
     def goes_first(self, u: Term, t: Term, s: Term) -> Truth:
         return False
 
 
-class QuenchesItself(Handler):
+class QuenchesItself(HandlerStep):
     def quenches(self, u: Term, t: Term, s: Term) -> Truth:
         return self.logic.all_of(self.facts.covers(t, s), self.logic.any_of(t == s, lambda: self.goes_first(u, t, s)))
 
 
-class NoDirection(Handler):
+class NoDirection(HandlerStep):
     def candidate(self, u: Term, s: Term) -> Truth:
         known = self.logic.some((BROKER,), lambda x: self.after.subs(s, x))
         drawn = self.logic.some((ADV,), lambda a: self.logic.all_of(self.after.advs(a, u), self.facts.overlaps(a, s)))
         return self.logic.all_of(known, drawn)
 
 
-class AnyAdvertisement(Handler):
+class AnyAdvertisement(HandlerStep):
     def candidate(self, u: Term, s: Term) -> Truth:
         elsewhere = lambda x: self.logic.all_of(self.after.subs(s, x), self.logic.apart(x, u))  # noqa: E731
         return self.logic.some((BROKER,), elsewhere)
 
 
-class KeepsWhatIsNoCandidate(Handler):
+class KeepsWhatIsNoCandidate(HandlerStep):
     def kept(self, u: Term, s: Term) -> Truth:
         return self.before.sent(u, s)
 
 
-class NothingKept(Handler):
+class NothingKept(HandlerStep):
     def kept(self, u: Term, s: Term) -> Truth:
         return False
 
 
-class NoSettleAfterUnadvertise(Handler):
+class NoSettleAfterUnadvertise(HandlerStep):
     def on_unadv(self, a: Term) -> Change:
         return evolve(super().on_unadv(a), settles=lambda u: False)
 
 
-class NoSettleAfterAdvertise(Handler):
+class NoSettleAfterAdvertise(HandlerStep):
     def on_adv(self, a: Term) -> Change:
         return evolve(super().on_adv(a), settles=lambda u: False)
 
 
-class FloodsBack(Handler):
+class FloodsBack(HandlerStep):
     def on_adv(self, a: Term) -> Change:
         return evolve(super().on_adv(a), tells={"adv": lambda u, b: self.logic.equal(a, b)})
 
 
-class ForgetsAnybodys(Handler):
+class ForgetsAnybodys(HandlerStep):
     def on_unsub(self, s: Term) -> Change:
         return evolve(
             super().on_unsub(s),
@@ -165,7 +165,7 @@ class ForgetsAnybodys(Handler):
         )
 
 
-class KeepsOldHop(Handler):
+class KeepsOldHop(HandlerStep):
     def on_sub(self, s: Term) -> Change:
         logic = self.logic
         return evolve(
@@ -176,27 +176,27 @@ class KeepsOldHop(Handler):
         )
 
 
-class SaidTwice(Handler):
+class SaidTwice(HandlerStep):
     def content(self, kind: str, subject: Term) -> list[Clause]:
         return [clause for clause in super().content(kind, subject) if not clause.name.endswith("said once")]
 
 
-class SaysWhatIsNotDue(Handler):
+class SaysWhatIsNotDue(HandlerStep):
     def content(self, kind: str, subject: Term) -> list[Clause]:
         return without(super().content(kind, subject), "sub is said only")
 
 
-class MayKeepSilent(Handler):
+class MayKeepSilent(HandlerStep):
     def content(self, kind: str, subject: Term) -> list[Clause]:
         return without(super().content(kind, subject), "pub is said where")
 
 
-class DeliversAnything(Handler):
+class DeliversAnything(HandlerStep):
     def content(self, kind: str, subject: Term) -> list[Clause]:
         return without(super().content(kind, subject), "deliveries")
 
 
-class PublicationComesBack(Handler):
+class PublicationComesBack(HandlerStep):
     def on_pub(self, p: Term) -> Change:
         logic = self.logic
 
@@ -211,7 +211,7 @@ class PublicationComesBack(Handler):
 
 SENT = "forbids: sent is what is wanted where settled, and what it was elsewhere"
 
-OF_THE_BROKER: list[tuple[type[Handler], str, str, str]] = [
+OF_THE_BROKER: list[tuple[type[HandlerStep], str, str, str]] = [
     (NoOrderOfKinds, "tiny", "active", "allows another answer"),
     (NoOrderOfAdditions, "line3", "none", "allows another answer"),
     (NoOrderOfRemovals, "line3", "active", "allows another answer"),
@@ -241,7 +241,7 @@ OF_THE_BROKER: list[tuple[type[Handler], str, str, str]] = [
     ("fault", "instance", "policy", "noticed"), OF_THE_BROKER, ids=lambda x: getattr(x, "__name__", "")
 )
 def test_a_fault_of_the_brokers_relation_is_noticed(
-    fault: type[Handler], instance: str, policy: str, noticed: str
+    fault: type[HandlerStep], instance: str, policy: str, noticed: str
 ) -> None:
     each = explored(instance, policy)
     assert (refused(each, fault) or beside(each, fault)) == noticed
@@ -348,6 +348,6 @@ def test_a_fault_of_the_worlds_relation_is_noticed(fault: type[WorldStep], insta
 def test_the_relation_itself_is_not_a_fault(policy: str) -> None:
     for instance in ("tiny", "unadv3"):
         each = explored(instance, policy)
-        assert refused(each, Handler) is None
-        assert beside(each, Handler) is None
+        assert refused(each, HandlerStep) is None
+        assert beside(each, HandlerStep) is None
     assert in_the_world(explored("reorder2", policy), explored("reorder2", policy).worded) is None

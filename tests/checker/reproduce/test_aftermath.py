@@ -4,10 +4,10 @@ import pytest
 from attrs import evolve
 
 from routeproof.checker.pruning.experiments import simulation
-from routeproof.checker.pruning.experiments.simulation import Aftermath, Delays, Simulation
+from routeproof.checker.pruning.experiments.simulation import Aftermath, DelaySummary, Simulation
 from routeproof.impl.pruning import Congestion
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import MILLISECOND, SECOND, Costs, Operation, Simulator
+from routeproof.impl.simulator import MILLISECOND, SECOND, Costs, Simulator, TimedOperation
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.model.filters import STRICT
 from routeproof.model.messages import (
@@ -38,7 +38,7 @@ def played(*operations: tuple[int, int, Message]) -> Aftermath:
     overlay, aftermath = Overlay.of([(1, 2), (2, 3)]), Aftermath()
     costs = Costs(SERVICE, SERVICE, SERVICE, SERVICE)
     simulator = Simulator(overlay, lambda b: Broker(b, overlay.neighbours(b), "active"), costs, observers=[aftermath])
-    simulator.play(Operation(time * SECOND, broker, message) for time, broker, message in operations)
+    simulator.play(TimedOperation(time * SECOND, broker, message) for time, broker, message in operations)
     return aftermath
 
 
@@ -87,9 +87,9 @@ def test_probes_are_told_apart() -> None:
 
 
 def test_delays_in_seconds() -> None:
-    delays = Delays.of([2 * SECOND, SECOND, 6 * SECOND])
-    assert delays == Delays(count=3, mean=3.0, p10=1.0, p50=2.0, p90=6.0, most=6.0)
-    assert Delays.of([]) is None
+    delays = DelaySummary.of([2 * SECOND, SECOND, 6 * SECOND])
+    assert delays == DelaySummary(count=3, mean=3.0, p10=1.0, p50=2.0, p90=6.0, most=6.0)
+    assert DelaySummary.of([]) is None
 
 
 def test_an_outcome_agrees_with_itself() -> None:

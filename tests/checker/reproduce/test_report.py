@@ -12,29 +12,29 @@ from attrs import evolve
 from routeproof.checker import experiments
 from routeproof.checker.experiments import (
     Experiment,
+    ExperimentRequest,
     Findings,
-    Row,
+    ResultRow,
     Said,
-    Setting,
     said,
     shown,
     table,
     write,
 )
-from routeproof.checker.experiments.plots import Chart, Series
+from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.checker.pruning.experiments.simulation import Simulation
 from routeproof.impl.workloads.controlled import Controlled
 
 NASTY = "a|b <script>&\nc\\|d"
 ROWS = [
-    Row("delay", "active", said(1_000, ">"), 250.0, "s"),
-    Row("delay", "incremental", None, 0.25, "s", "a note"),
-    Row("queue", "active", said(0), 3),
-    Row("queue", "none", said(7), None),
-    Row(NASTY, NASTY, Said(1.0, NASTY), 1.5, NASTY, NASTY),
+    ResultRow("delay", "active", said(1_000, ">"), 250.0, "s"),
+    ResultRow("delay", "incremental", None, 0.25, "s", "a note"),
+    ResultRow("queue", "active", said(0), 3),
+    ResultRow("queue", "none", said(7), None),
+    ResultRow(NASTY, NASTY, Said(1.0, NASTY), 1.5, NASTY, NASTY),
 ]
-FINDINGS = Findings(ROWS, {"delay": Chart(NASTY, "x", "y", [Series(NASTY, [(0.0, 1.0), (1.0, 2.5)])])})
-SETTING = Setting("000-fig6", 0.1, 3)
+FINDINGS = Findings(ROWS, {"delay": Chart(NASTY, "x", "y", [PlotLine(NASTY, [(0.0, 1.0), (1.0, 2.5)])])})
+SETTING = ExperimentRequest("000-fig6", 0.1, 3)
 FILES = {"report.md", "comparison.csv", "series.csv", "delay.svg"}
 
 
@@ -130,7 +130,7 @@ def test_a_report_that_fails_leaves_the_former_one(tmp_path: Path, monkeypatch: 
 def test_claims_are_judged_by_the_rows_of_the_run(tmp_path: Path) -> None:
     """With a hundred times the delay under active one part of the claim holds; without it, none does."""
     for active, verdict in ((250.0, "comes out in part"), (0.25, "does not come out")):
-        rows = [Row("mean delay", "active", None, active), Row("mean delay", "incremental", None, 1.0)]
+        rows = [ResultRow("mean delay", "active", None, active), ResultRow("mean delay", "incremental", None, 1.0)]
         folder = write(tmp_path, SETTING, experiment(), jobs(), Findings(rows, {}))
         text = (folder / "report.md").read_text(encoding="utf-8")
         assert f"**FIG-delay: {verdict}.**" in text

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from routeproof.impl.observers import OBSERVES, Recorder
 from routeproof.impl.routing import Broker
-from routeproof.impl.simulator import Costs, Operation, Simulator
+from routeproof.impl.simulator import Costs, Simulator, TimedOperation
 from routeproof.impl.workloads.stock import VOLUME, promised, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import Ids, stream
 from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unadvertise, Unsubscribe
@@ -46,29 +46,29 @@ class Churn:
             ).play(self._operations())
         return path
 
-    def _operations(self) -> Iterator[Operation]:
+    def _operations(self) -> Iterator[TimedOperation]:
         ids, time, draw = Ids(), 0, random.Random(f"churn {self.seed}")
         step = self.gap * MICROSECOND // 2
         brokers = range(1, self.brokers + 1)
         stocks = {b: quotes(symbol(b), stream(self.seed, f"stock {b}")) for b in brokers}
         advertised = {b: ids.advertisement(promised(symbol(b))) for b in brokers}
         for b, a in advertised.items():
-            yield Operation(time, b, Advertise(a))
+            yield TimedOperation(time, b, Advertise(a))
         standing = deque[tuple[int, Subscription]]()
         for number in range(self.newcomers):
             time += 2 * step
             filter_of = [*wanted(symbol(draw.choice(brokers)), "high"), ["volume", ">", draw.randrange(2 * VOLUME)]]
             standing.append((draw.choice(brokers), ids.subscription(filter_of)))
-            yield Operation(time, standing[-1][0], Subscribe(standing[-1][1]))
+            yield TimedOperation(time, standing[-1][0], Subscribe(standing[-1][1]))
             if len(standing) > self.standing:
                 home, oldest = standing.popleft()
-                yield Operation(time + step, home, Unsubscribe(oldest))
+                yield TimedOperation(time + step, home, Unsubscribe(oldest))
             if number % 20 == 19:
                 b = draw.choice(brokers)
-                yield Operation(time + step, b, Unadvertise(advertised[b]))
+                yield TimedOperation(time + step, b, Unadvertise(advertised[b]))
                 advertised[b] = ids.advertisement(promised(symbol(b)))
-                yield Operation(time + step + 1, b, Advertise(advertised[b]))
+                yield TimedOperation(time + step + 1, b, Advertise(advertised[b]))
             for _ in range(2):
                 time += step
                 b = draw.choice(brokers)
-                yield Operation(time, b, Publish(ids.publication(advertised[b], next(stocks[b]))))
+                yield TimedOperation(time, b, Publish(ids.publication(advertised[b], next(stocks[b]))))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import Level, validate
-from routeproof.checker.validate.broker.canonical import Words, distinguished
+from routeproof.checker.validate.broker.canonical import MessageWords, distinguished
 from routeproof.model.routing_mutants import MUTANTS
 from routeproof.traces import to_parquet
 from tests.checker.validate.corrupt import CORRUPTIONS, lose
@@ -155,7 +155,7 @@ def test_a_link_says_what_was_sent_and_what_was_received(tmp_path: Path) -> None
 def test_words_are_bounded_and_show_where_they_begin_to_differ() -> None:
     many = [f"x{n}" for n in range(1000)]
     one, other = distinguished(
-        Words("subscribe(s)", " ".join(many)), Words("subscribe(s)", " ".join([*many[:700], "y"]))
+        MessageWords("subscribe(s)", " ".join(many)), MessageWords("subscribe(s)", " ".join([*many[:700], "y"]))
     )
     assert one != other
     assert "x700" in one

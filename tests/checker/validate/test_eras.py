@@ -11,7 +11,7 @@ from attrs import evolve
 
 from routeproof.checker.experiments.bench import validation as recorded
 from routeproof.checker.validate import Rejection, Report
-from routeproof.checker.validate.clients import Operation, Place, judge
+from routeproof.checker.validate.clients import ClientOperation, EventPlace, judge
 from routeproof.checker.validate.clients.judge import Eras
 from routeproof.checker.validate.store import Store
 from tests.checker.validate.walks import Row, judged
@@ -216,14 +216,14 @@ def test_what_is_said_of_an_id_may_be_in_several_eras(
     assert counted[1] > 1
 
 
-def operation(kind: str, id: str, time: int, broker: str = "b", seq: int = 0) -> Operation:
-    return Operation(kind, id, b"[1]", "c", Place(broker, seq, 0, time))
+def operation(kind: str, id: str, time: int, broker: str = "b", seq: int = 0) -> ClientOperation:
+    return ClientOperation(kind, id, b"[1]", "c", EventPlace(broker, seq, 0, time))
 
 
-def cut(told: list[list[Operation]], least: int, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def cut(told: list[list[ClientOperation]], least: int, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(judge, "LEAST", least)
 
-    def said() -> list[Iterator[Operation]]:
+    def said() -> list[Iterator[ClientOperation]]:
         return list(map(iter, told))
 
     with Store() as store:

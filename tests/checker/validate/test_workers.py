@@ -47,7 +47,7 @@ def test_every_broker_is_in_one_share(rows: list[Row], tmp_path: Path, here: Non
     assert sorted(group for some in groups for group in some or ()) == list(
         range(sum(len(some or ()) for some in groups))
     )
-    assert local.shares_of(lines, setting, 1) == [local.Share()]
+    assert local.shares_of(lines, setting, 1) == [local.WorkShare()]
 
 
 @drawn(1 / 3)

@@ -15,12 +15,12 @@ from attrs import define, field
 
 from routeproof.checker.cli import main
 from routeproof.impl.observers import OBSERVES
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulator import TimedOperation
 from routeproof.impl.tcp.codec import Body, Greeting, frame, hello, read_frame
 from routeproof.impl.tcp.connection import Address
 from routeproof.impl.tcp.node import BrokerNode, one_line
 from routeproof.impl.tcp.processes import Route, counts, directly
-from routeproof.impl.tcp.setting import LOOPBACK, Limits, Setting
+from routeproof.impl.tcp.setting import LOOPBACK, Limits, NodeSetting
 from routeproof.impl.workloads.workload import Ids
 from routeproof.model.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from routeproof.model.overlay import Node, Overlay
@@ -38,7 +38,7 @@ TREE = Overlay.of([(1, 2), (2, 3), (2, 4), (4, 5)])
 # -- workloads ---------------------------------------------------------------------------------------------------------
 
 
-def mixed(overlay: Overlay, many: int, seed: int = 0) -> list[Operation]:
+def mixed(overlay: Overlay, many: int, seed: int = 0) -> list[TimedOperation]:
     """A few advertisements, subscriptions that cover each other, publications, and withdrawals of all kinds."""
     random, ids = Random(seed), Ids()
     said: list[tuple[Node, Message]] = []
@@ -60,19 +60,19 @@ def mixed(overlay: Overlay, many: int, seed: int = 0) -> list[Operation]:
                 said.append((broker, Unsubscribe(wanted)))
     broker, advertisement = advertised[0]
     said.append((broker, Unadvertise(advertisement)))
-    return [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
+    return [TimedOperation(time, broker, message) for time, (broker, message) in enumerate(said)]
 
 
-def flood(overlay: Overlay, many: int) -> list[Operation]:
+def flood(overlay: Overlay, many: int) -> list[TimedOperation]:
     """Everybody wants everything, and the brokers publish in turn. All subscriptions are in place before."""
     ids = Ids()
     advertised = [(broker, ids.advertisement([])) for broker in overlay.brokers]
     said: list[tuple[Node, Message]] = [(broker, Advertise(advertisement)) for broker, advertisement in advertised]
     said += [(broker, Subscribe(ids.subscription([]))) for broker in overlay.brokers]
-    operations = [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
+    operations = [TimedOperation(time, broker, message) for time, (broker, message) in enumerate(said)]
     for n in range(many):
         broker, advertisement = advertised[n % len(advertised)]
-        operations.append(Operation(10**10 + n, broker, Publish(ids.publication(advertisement, {"n": n}))))
+        operations.append(TimedOperation(10**10 + n, broker, Publish(ids.publication(advertisement, {"n": n}))))
     return operations
 
 
@@ -85,7 +85,7 @@ class Local:
 
     overlay: Overlay
     directory: Path
-    settings: dict[Node, Setting] = field(factory=dict)
+    settings: dict[Node, NodeSetting] = field(factory=dict)
     addresses: dict[Node, Address] = field(factory=dict)
     nodes: dict[Node, BrokerNode] = field(factory=dict)
     logs: dict[Node, list[str]] = field(factory=dict)
@@ -148,9 +148,9 @@ def _to(log: list[str]) -> Callable[[str], None]:
 
 def settings_for(
     overlay: Overlay, directory: Path, policy: str, *, limits: Limits | None = None, snapshots: int = 0
-) -> dict[Node, Setting]:
+) -> dict[Node, NodeSetting]:
     return {
-        node: Setting(
+        node: NodeSetting(
             node=node,
             neighbours=overlay.neighbours(node),
             policy=policy,

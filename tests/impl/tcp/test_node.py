@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulator import TimedOperation
 from routeproof.impl.tcp.codec import ID_LENGTH, frame
 from routeproof.impl.tcp.connection import Peer
 from routeproof.impl.tcp.driver import Driver
@@ -163,7 +163,7 @@ def test_a_slow_broker_slows_down_those_before_it(tmp_path: Path, monkeypatch: p
         async with running(LINE, tmp_path, limits=limits) as brokers:
             slow = brokers.nodes[3]
 
-            def clients() -> Iterator[Operation]:
+            def clients() -> Iterator[TimedOperation]:
                 yield from operations[:7]
                 monkeypatch.setattr(slow, "_work", lambda: None)
                 yield from operations[7:]

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulator import TimedOperation
 from routeproof.impl.tcp.codec import Body, Greeting, frame, framed, hello, read_frame
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.setting import LOOPBACK, Limits
@@ -68,8 +68,8 @@ def test_a_packed_message_is_as_long_as_it_must_be(tmp_path: Path) -> None:
     """COV-7: a late advertisement, and one message with all subscriptions goes over a link that is cut meanwhile."""
     pair, ids = Overlay.line(2), Ids()
     said = [(1, Subscribe(ids.subscription([["volume", ">", n], ["symbol", "=", f"S{n}"]]))) for n in range(300)]
-    operations = [Operation(time, broker, message) for time, (broker, message) in enumerate(said)]
-    operations.append(Operation(10**10, 2, Advertise(ids.advertisement([]))))
+    operations = [TimedOperation(time, broker, message) for time, (broker, message) in enumerate(said)]
+    operations.append(TimedOperation(10**10, 2, Advertise(ids.advertisement([]))))
 
     async def run() -> None:
         proxy = Proxy(Random(0))
@@ -108,7 +108,7 @@ def test_a_client_that_has_more_to_say_than_a_frame_is_told(tmp_path: Path) -> N
         async with running(Overlay.of([]), tmp_path, limits=Limits(frame=4096)) as brokers:
             long = Publish(Publication(0, "p", "a", STRICT.event({"x": "y" * 5000})))
             with pytest.raises(ValueError, match="an operation of 5,058 bytes; a client's message is a frame: 4,096"):
-                await Driver(brokers).play([Operation(0, 1, long)])
+                await Driver(brokers).play([TimedOperation(0, 1, long)])
 
     within(run())
 

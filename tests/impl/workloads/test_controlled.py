@@ -9,14 +9,14 @@ from itertools import islice, pairwise
 import pytest
 from attrs import evolve
 
-from routeproof.impl.simulator import MILLISECOND, Operation
+from routeproof.impl.simulator import MILLISECOND, TimedOperation
 from routeproof.impl.workloads.controlled import Controlled
 from routeproof.impl.workloads.workload import core_chain
 from routeproof.model.messages import Publish, Subscription, Unsubscribe
 from tests.impl.workloads.reading import by_class, published, subscribed
 
 
-def families(operations: Sequence[Operation]) -> dict[str, list[Subscription]]:
+def families(operations: Sequence[TimedOperation]) -> dict[str, list[Subscription]]:
     """By class, the root first: it covers all others, and nobody else covers anybody."""
     return {
         family: sorted(members, key=partial(_is_covered, members)) for family, members in by_class(operations).items()

@@ -7,7 +7,7 @@ import pytest
 
 from routeproof.impl import all_policies, implementation_of, make_node
 from routeproof.impl.pruning import Congestion
-from routeproof.impl.simulator import MILLISECOND, Network, Observer, Operation, Sends, Simulator
+from routeproof.impl.simulator import MILLISECOND, Network, Observer, Sends, Simulator, TimedOperation
 from routeproof.impl.workloads import WORKLOADS, Workload, workload
 from routeproof.model.messages import Advertise, Deliver, Message, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
@@ -29,7 +29,7 @@ class Deliveries(Observer):
                 self.pairs[sent.publication.id, sent.subscription.id] += 1
 
 
-def phases(operations: Sequence[Operation]) -> list[list[Operation]]:
+def phases(operations: Sequence[TimedOperation]) -> list[list[TimedOperation]]:
     """Advertisements; subscriptions; withdrawals and what comes with them; publications."""
     first = next(o.time for o in operations if isinstance(o.message, Publish))
     control = [o for o in operations if not isinstance(o.message, Publish)]

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from routeproof.impl.simulator import Operation
+from routeproof.impl.simulator import TimedOperation
 from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, Stock, StockEnterprise, quotes, symbol, wanted
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import STRICT
@@ -52,7 +52,7 @@ def test_symbols_differ() -> None:
     assert len(set(names)) == 1_000
 
 
-def rates(operations: Sequence[Operation]) -> dict[tuple[str, str], list[Node]]:
+def rates(operations: Sequence[TimedOperation]) -> dict[tuple[str, str], list[Node]]:
     """Homes of the subscribers of each symbol and rate."""
     sizes = {len(wanted("", rate)): rate for rate in (LOW, MEDIUM, HIGH)}
     found = defaultdict(list)

@@ -6,14 +6,14 @@ from itertools import islice, pairwise
 import pytest
 
 from routeproof.impl.simulator import MILLISECOND
-from routeproof.impl.workloads.moving import Words, Zipf
+from routeproof.impl.workloads.moving import RankedNames, Zipf
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.messages import Publish, Subscribe, Unsubscribe
 from tests.impl.workloads.reading import constraints, published, subscribed
 
 
 def test_names_are_drawn_by_their_rank() -> None:
-    words, random = Words(1_000, 1.0), stream(0, "test")
+    words, random = RankedNames(1_000, 1.0), stream(0, "test")
     drawn = Counter(words.draw(random, 1)[0] for _ in range(20_000))
     harmonic = sum(1 / rank for rank in range(1, 1_001))
     for rank in (1, 2, 3, 10):

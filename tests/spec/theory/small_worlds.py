@@ -18,7 +18,7 @@ from routeproof.model.world import World
 from routeproof.spec.theory import ADV, BROKER, SUB, Grounded, Relation
 from routeproof.spec.theory.relation import Facts, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.quiet_states import Scene
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 
 
 def labelled_trees(brokers: int) -> Iterator[Overlay]:
@@ -99,7 +99,7 @@ def open_scene(
     state = WorldState(
         **{each.name: _open(each.name) if each.name in known else never for each in attrs.fields(WorldState)}
     )
-    return Scene(Grounded({BROKER: brokers, SUB: subs, ADV: advs}), tree, facts, state, policy, Handler)
+    return Scene(Grounded({BROKER: brokers, SUB: subs, ADV: advs}), tree, facts, state, policy, HandlerStep)
 
 
 def _open(name: str) -> Relation:

@@ -46,7 +46,7 @@ from routeproof.spec.theory.relation.quiet_states import (
     grafted,
     quiet_holds,
 )
-from routeproof.spec.theory.relation.routing import Handler
+from routeproof.spec.theory.relation.routing import HandlerStep
 from tests.shown import recorded
 from tests.spec.theory.small_worlds import is_possible, open_scene, quiet_scenes, shapes_of_trees
 
@@ -114,7 +114,9 @@ def test_the_model_comes_to_rest_as_the_proofs_say(policy: str) -> None:
 
 @recorded
 @pytest.mark.parametrize(
-    "row", [row for row in NEEDED if not row.hypothesis and row.example.handler is Handler], ids=lambda row: row.without
+    "row",
+    [row for row in NEEDED if not row.hypothesis and row.example.handler is HandlerStep],
+    ids=lambda row: row.without,
 )
 def test_counterexamples_without_a_broken_hypothesis_are_at_rest(row: Needed) -> None:
     scene = row.example.scene()
@@ -185,7 +187,7 @@ def test_something_fails_where_one_hypothesis_is_not(left_out: str) -> None:
 # -- seeded faults -----------------------------------------------------------------------------------------------------
 
 
-class SentBack(Handler):
+class SentBack(HandlerStep):
     """RTE-3 left out: what came from a neighbour is a candidate for it."""
 
     def candidate(self, u: Term, s: Term) -> Truth:
@@ -196,7 +198,7 @@ class SentBack(Handler):
         )
 
 
-class Everywhere(Handler):
+class Everywhere(HandlerStep):
     """RTE-3 left out: what no advertisement draws goes on all the same."""
 
     def candidate(self, u: Term, s: Term) -> Truth:
@@ -204,35 +206,35 @@ class Everywhere(Handler):
         return logic.some(("Broker",), lambda x: logic.all_of(self.after.subs(s, x), logic.apart(x, u)))
 
 
-class OneHop(Handler):
+class OneHop(HandlerStep):
     """RTE-3 wrongly: only what came from a client goes on."""
 
     def candidate(self, u: Term, s: Term) -> Truth:
         return self.logic.all_of(super().candidate(u, s), lambda: self.after.subs(s, self.here))
 
 
-class NothingQuenches(Handler):
+class NothingQuenches(HandlerStep):
     """COV-2 left out."""
 
     def wanted(self, u: Term, s: Term) -> Truth:
         return self.candidate(u, s)
 
 
-class EqualsQuench(Handler):
+class EqualsQuench(HandlerStep):
     """COV-10 left out: of two equal filters neither is sent."""
 
     def goes_first(self, u: Term, t: Term, s: Term) -> Truth:
         return True
 
 
-class CoveredQuenches(Handler):
+class CoveredQuenches(HandlerStep):
     """COV-1 the wrong way round."""
 
     def quenches(self, u: Term, t: Term, s: Term) -> Truth:
         return super().quenches(u, s, t)
 
 
-class NarrowIsKept(Handler):
+class NarrowIsKept(HandlerStep):
     """COV-6 wrongly: what was sent holds back what comes later, whatever their filters."""
 
     def fresh(self, u: Term, s: Term) -> Truth:
@@ -240,7 +242,7 @@ class NarrowIsKept(Handler):
         return logic.all_of(self.candidate(u, s), lambda: logic.no(logic.some((SUB,), lambda k: self.kept(u, k))))
 
 
-FAULTS: list[tuple[str, Build[Scene], type[Handler]]] = [
+FAULTS: list[tuple[str, Build[Scene], type[HandlerStep]]] = [
     ("none", property_1, SentBack),
     ("none", property_1, Everywhere),
     ("active", property_2, SentBack),
@@ -252,15 +254,15 @@ FAULTS: list[tuple[str, Build[Scene], type[Handler]]] = [
     ("active", equation_3, EqualsQuench),
     ("active", equation_3, AnyEntryQuenches),
     ("lazy", equation_3, NarrowIsKept),
-    ("lazy", property_2, Handler),
-    ("active", property_1, Handler),
-    ("active", property_3_in_tables, Handler),
+    ("lazy", property_2, HandlerStep),
+    ("active", property_1, HandlerStep),
+    ("active", property_3_in_tables, HandlerStep),
 ]
 
 
 @recorded
 @pytest.mark.parametrize(("policy", "build", "handler"), FAULTS, ids=lambda each: getattr(each, "__name__", each))
-def test_a_faulty_broker_is_not_proved(policy: str, build: Build[Scene], handler: type[Handler]) -> None:
+def test_a_faulty_broker_is_not_proved(policy: str, build: Build[Scene], handler: type[HandlerStep]) -> None:
     """The last three are brokers without fault, under a policy of which the property is not true."""
     scenes = [each(policy).scene() for each in (beside, grafted)]
     found = [settle(each, 1_000_000) for each in obligations(build, any_scene(policy, handler), scenes)]

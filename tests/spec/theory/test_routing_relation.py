@@ -44,7 +44,7 @@ from routeproof.spec.theory import (
     holding,
 )
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations, WorldState, facts_hold
-from routeproof.spec.theory.relation.routing import POLICIES, Handler
+from routeproof.spec.theory.relation.routing import POLICIES, HandlerStep
 from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, initially, is_quiet
 
 # -- two readings ------------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def read_by_z3(structure: Structure, question: Question) -> bool:
     node = question.node
     kind, subject = word(question.message)
     facts = evolve(structure.facts(said.words), adv_of=NOT_A_RELATION, home_of_adv=NOT_A_RELATION)
-    handler = Handler(
+    handler = HandlerStep(
         pinned.logic,
         pinned.record(Facts, evolve(facts, home_of_sub=NOT_A_RELATION)),
         question.policy,
@@ -125,7 +125,7 @@ NOT_A_RELATION = holding(())
 def read_over_sets(structure: Structure, question: Question) -> bool:
     said = spoken(question.answer.sends)
     logic = structure.logic(len(said.words))
-    return broken(structure, relation(structure, question, logic, said, Handler), logic, said.words) is None
+    return broken(structure, relation(structure, question, logic, said, HandlerStep), logic, said.words) is None
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -237,7 +237,7 @@ def test_every_clause_is_a_formula_with_a_name_of_its_own(policy: str) -> None:
 def test_a_policy_that_there_is_not_is_refused() -> None:
     logic = Symbolic()
     known, sends = declare(TableRelations, logic), declare(Sends, logic)
-    handler = Handler(logic, declare(Facts, logic), "eager", None, None, known, known, sends)
+    handler = HandlerStep(logic, declare(Facts, logic), "eager", None, None, known, known, sends)
     with pytest.raises(ValueError, match="no such policy: eager"):
         handler.wanted(logic.constant("u", BROKER), logic.constant("s", SUB))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from routeproof.checker.validate.fast import Knowledge, Replica, publish
 from routeproof.model.messages import Publish
-from routeproof.model.routing import Routing, Step
+from routeproof.model.routing import Routing, StepEffects
 from routeproof.model.tables import Tables
 from tests.checker.validate.replica.speech import CRASH, HUB, RESTORE, Speech
 
@@ -42,7 +42,7 @@ def published(
     p = message.publication
     delivered = routing.deliver_to(tables, p)
     hops, clients = publish(known, sender, replica.universe.matching(p.event))
-    assert tuple(sorted(hops)) == routing.publish_to(Step(HUB, tables), p, sender)
+    assert tuple(sorted(hops)) == routing.publish_to(StepEffects(HUB, tables), p, sender)
     assert len(clients) == len(delivered)
     assert set(clients) == set(delivered)
 

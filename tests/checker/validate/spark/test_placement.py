@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def files(placement: engines.Placement, folder: Path) -> dict[str, bytes]:
+def files(placement: engines.PlacementAnswer, folder: Path) -> dict[str, bytes]:
     folder.mkdir()
     write_tables(placement, folder)
     made = {path.name: path.read_bytes() for path in folder.iterdir()}
