@@ -18,20 +18,49 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from attrs import frozen
 
 GROUP = "routeproof.protocols"
 VARIABLE = "ROUTEPROOF_PROTOCOLS"
 
 _loaded: dict[str, Any] = {}
 
+Entry = TypeVar("Entry")
+
 
 class PluginError(ValueError):
     """A protocol that cannot be loaded; the message says why in one line."""
+
+
+@frozen(eq=False)
+class Composed(Mapping[str, Entry]):
+    """A catalogue by name, composed whenever it is asked, since a protocol from outside may have come meanwhile. A loop
+    over its values composes it once, a loop over its names that looks each one up once for each.
+    """
+
+    compose: Callable[[], dict[str, Entry]]
+
+    def __getitem__(self, name: str) -> Entry:
+        return self.compose()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.compose())
+
+    def __len__(self) -> int:
+        return len(self.compose())
+
+    def values(self) -> ValuesView[Entry]:
+        return self.compose().values()
+
+    def items(self) -> ItemsView[str, Entry]:
+        return self.compose().items()
 
 
 def plugins() -> tuple[Any, ...]:

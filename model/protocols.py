@@ -6,14 +6,14 @@ in a module next to its protocol (`routing_mutants`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from attrs import evolve
 
 from routeproof.model.definition import Definition, Mutant, Policy
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.migration.definition import DEFINITION as MIGRATION_DEFINITION
-from routeproof.model.plugins import PluginError, plugins
+from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.definition import DEFINITION as PRUNING_DEFINITION
 from routeproof.model.routing import Routing
@@ -39,31 +39,20 @@ SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION)
 """The protocols of the distribution, in the order in which they are listed."""
 
 
-class _Registry(Mapping[str, Definition]):
+def _definitions() -> dict[str, Definition]:
     """The definitions by name: those that ship, then those from outside."""
-
-    def _all(self) -> dict[str, Definition]:
-        found = {each.name: each for each in SHIPPED}
-        for plugin in plugins():
-            own = getattr(plugin, "definition", None)
-            if own is not None and found.setdefault(own.name, own) is not own:
-                raise PluginError(f"two protocols are called {own.name}; rename the one from outside")
-        for plugin in plugins():
-            for policy in getattr(plugin, "policies", ()):
-                _refuse_wrong(policy, found)
-                varied = found[policy.protocol]
-                policies = (*varied.policies, policy.name)
-                found[policy.protocol] = evolve(varied, policies=policies, varied=(*varied.varied, policy))
-        return found
-
-    def __getitem__(self, name: str) -> Definition:
-        return self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
+    found = {each.name: each for each in SHIPPED}
+    for plugin in plugins():
+        own = getattr(plugin, "definition", None)
+        if own is not None and found.setdefault(own.name, own) is not own:
+            raise PluginError(f"two protocols are called {own.name}; rename the one from outside")
+    for plugin in plugins():
+        for policy in getattr(plugin, "policies", ()):
+            _refuse_wrong(policy, found)
+            varied = found[policy.protocol]
+            policies = (*varied.policies, policy.name)
+            found[policy.protocol] = evolve(varied, policies=policies, varied=(*varied.varied, policy))
+    return found
 
 
 def _refuse_wrong(policy: Policy, definitions: Mapping[str, Definition]) -> None:
@@ -78,7 +67,7 @@ def _refuse_wrong(policy: Policy, definitions: Mapping[str, Definition]) -> None
         raise PluginError(f"policy {policy.name}: the protocol {protocol.name} has one of this name; rename yours")
 
 
-DEFINITIONS: Mapping[str, Definition] = _Registry()
+DEFINITIONS: Mapping[str, Definition] = Composed(_definitions)
 
 
 def all_policies() -> tuple[str, ...]:
@@ -114,17 +103,4 @@ def world(instance: Instance, policy: str | None = None, mutant: str | None = No
     return World(instance, definition.make(handler, instance, definition.base(policy)), policy, mutant, definition)
 
 
-class _Mutants(Mapping[str, Mutant]):
-    """Mutants of the protocols that are registered at the moment."""
-
-    def __getitem__(self, id: str) -> Mutant:
-        return mutants()[id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(mutants())
-
-    def __len__(self) -> int:
-        return len(mutants())
-
-
-MUTANTS: Mapping[str, Mutant] = _Mutants()
+MUTANTS: Mapping[str, Mutant] = Composed(mutants)

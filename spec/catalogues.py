@@ -10,9 +10,9 @@ for properties and theorems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from routeproof.model.plugins import PluginError, plugins
+from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
 from routeproof.spec.specification import Claim, Repair, Rule, Specification
@@ -104,28 +104,17 @@ ROUTING: dict[str, Rule] = {
 }
 
 
-class _Catalogue(Mapping[str, Rule]):
+def _rules() -> dict[str, Rule]:
     """The rules by id: the routing core's, then those of the protocols on top of it."""
-
-    def _all(self) -> dict[str, Rule]:
-        found = dict(ROUTING)
-        for specification in specifications():
-            for rule in specification.rules:
-                if found.setdefault(rule.id, rule) != rule:
-                    raise PluginError(f"two protocols have a rule {rule.id}; rename the one of {rule.protocol}")
-        return found
-
-    def __getitem__(self, id: str) -> Rule:
-        return self._all()[id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
+    found = dict(ROUTING)
+    for specification in specifications():
+        for rule in specification.rules:
+            if found.setdefault(rule.id, rule) != rule:
+                raise PluginError(f"two protocols have a rule {rule.id}; rename the one of {rule.protocol}")
+    return found
 
 
-RULES: Mapping[str, Rule] = _Catalogue()
+RULES: Mapping[str, Rule] = Composed(_rules)
 
 
 def rules_that_fire(protocol: str) -> tuple[str, ...]:

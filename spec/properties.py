@@ -6,7 +6,7 @@ the function, add the row, and give it a mutant that it catches (CONTRIBUTING.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attrs import evolve
@@ -15,7 +15,7 @@ from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Link, Node
-from routeproof.model.plugins import PluginError, plugins
+from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.model.tables import Tables, by_id
 from routeproof.spec.catalogues import specifications
 from routeproof.spec.specification import OK, Answer, Over, Property, Seen, strictly_covers, variants
@@ -217,38 +217,26 @@ ROUTING: dict[str, Property] = {
 }
 
 
-class _Catalogue(Mapping[str, Property]):
+def _properties() -> dict[str, Property]:
     """The properties by id: those that always hold first; of each kind the routing core's, then each specification's,
     which may also adopt some.
     """
-
-    def all(self) -> dict[str, Property]:
-        """All of them; who needs more than one asks once."""
-        found = dict(ROUTING)
-        for own in specifications():
-            for id in own.adopts:
-                if id not in found:
-                    raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
-                more = (*found[id].variants, *variants(own.protocol, own.policies))
-                found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
-            _add(found, own.properties, f"protocol {own.protocol}")
-        for plugin in plugins():
-            _add(found, getattr(plugin, "properties", ()), "a property from outside")
-        for plugin in plugins():
-            for policy in getattr(plugin, "policies", ()):
-                like = (policy.protocol, policy.like)
-                same = [p for p in found.values() if like in p.variants]
-                found |= {p.id: evolve(p, variants=(*p.variants, (policy.protocol, policy.name))) for p in same}
-        return {p.id: p for kind in ("always", "sometimes") for p in found.values() if p.kind == kind}
-
-    def __getitem__(self, id: str) -> Property:
-        return self.all()[id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.all())
-
-    def __len__(self) -> int:
-        return len(self.all())
+    found = dict(ROUTING)
+    for own in specifications():
+        for id in own.adopts:
+            if id not in found:
+                raise PluginError(f"protocol {own.protocol} adopts {id}, which is no property")
+            more = (*found[id].variants, *variants(own.protocol, own.policies))
+            found[id] = evolve(found[id], variants=tuple(dict.fromkeys(more)))
+        _add(found, own.properties, f"protocol {own.protocol}")
+    for plugin in plugins():
+        _add(found, getattr(plugin, "properties", ()), "a property from outside")
+    for plugin in plugins():
+        for policy in getattr(plugin, "policies", ()):
+            like = (policy.protocol, policy.like)
+            same = [p for p in found.values() if like in p.variants]
+            found |= {p.id: evolve(p, variants=(*p.variants, (policy.protocol, policy.name))) for p in same}
+    return {p.id: p for kind in ("always", "sometimes") for p in found.values() if p.kind == kind}
 
 
 def _add(found: dict[str, Property], more: Iterable[Property], owner: str) -> None:
@@ -259,10 +247,9 @@ def _add(found: dict[str, Property], more: Iterable[Property], owner: str) -> No
         found[each.id] = each
 
 
-_CATALOGUE = _Catalogue()
-PROPERTIES: Mapping[str, Property] = _CATALOGUE
+PROPERTIES: Mapping[str, Property] = Composed(_properties)
 
 
 def properties_for(protocol: str, policy: str) -> tuple[Property, ...]:
     """The properties that are meant to hold under a protocol and one of its policies."""
-    return tuple(p for p in _CATALOGUE.all().values() if (protocol, policy) in p.variants)
+    return tuple(p for p in PROPERTIES.values() if (protocol, policy) in p.variants)

@@ -11,7 +11,9 @@ from routeproof.model.protocols import world
 from routeproof.model.pruning.definition import coming_back, with_readings
 from routeproof.model.pruning.vocabulary import PruningTables
 from routeproof.model.world import State, World
+from routeproof.spec.catalogues import specifications
 from routeproof.spec.properties import OK, PROPERTIES, Answer
+from routeproof.spec.specification import Specification
 
 
 def after(asked: World, *operations: str) -> State:
@@ -62,3 +64,18 @@ def test_statistics_from_before_a_subscription_was_issued_are_not_its_own() -> N
     assert purged(None) == OK
     assert purged(None, "unsubscribe(S)", "resubscribe(S)") is None
     assert "not delivered to it" in (purged("database-not-purged", "unsubscribe(S)", "resubscribe(S)") or "")
+
+
+def test_listing_the_properties_composes_the_catalogue_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that asked for each of them anew would need a second before it begins."""
+    by_id = {id: PROPERTIES[id] for id in PROPERTIES}
+    composed = []
+
+    def noted() -> tuple[Specification, ...]:
+        composed.append(True)
+        return specifications()
+
+    monkeypatch.setattr("routeproof.spec.properties.specifications", noted)
+    assert dict(PROPERTIES.items()) == by_id
+    assert [*PROPERTIES.values()] == [*by_id.values()]
+    assert len(composed) == 2
