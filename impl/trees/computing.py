@@ -1,0 +1,286 @@
+"""ComputeTree (Algorithm 1 of 003): a spanning tree for one cluster of subscriptions, and its certificate.
+
+The approximate Steiner trees of all documents are laid over each other (TREE-2, TREE-3); a spanning forest of low
+stretch is computed for what they cover (TREE-4, one tree for each component, TREE-7); every broker outside is attached
+(TREE-5). Several constructions are compared by what the sampled documents would cost, and the best is kept (LST-4).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+from attrs import field, frozen
+
+from routeproof.impl.trees.matching import Documents, distinct
+from routeproof.impl.trees.network import Array, BrokerGraph
+from routeproof.impl.trees.steiner import Disjoint, SteinerTrees
+from routeproof.impl.trees.stretch import CONSTRUCTIONS, Multigraph
+from routeproof.impl.trees.tree import Rooted, spanning
+
+HUB = "hub"
+ALL = (HUB, "star", "akpw")
+"""Constructions, in the order in which equal costs are decided: a shortest-path tree from the hub (LST-3) first."""
+
+Attachment: TypeAlias = Literal["hub", "nearest"]
+
+
+class CertificateError(AssertionError):
+    """A tree that costs more than its certificate allows, which no tree can."""
+
+
+@frozen(eq=False)
+class Certificate:
+    """Upper and lower bounds of one cluster's cost (LST-5, INV-7)."""
+
+    cost: int
+    """Cost of the sampled documents in the tree (COST-1)."""
+    stretched: int
+    """Multiplicity of each link of the Steiner trees times the cost of the path between its ends in the tree."""
+    steiner: int
+    """Cost of all approximate Steiner trees: M of TREE-3. No tree costs less than half of it."""
+
+    def __attrs_post_init__(self) -> None:
+        if not self.steiner <= 2 * self.cost or not self.cost <= self.stretched:
+            raise CertificateError(f"the certificate of a tree is violated: {self}")
+
+    @property
+    def stretch(self) -> float:
+        """Average stretch: the tree costs at most twice as many times what the best tree costs (THM-1)."""
+        return self.stretched / self.steiner if self.steiner else 1.0
+
+
+@frozen(eq=False)
+class Computed:
+    """The tree of a cluster: the links that documents use, and how the rest is attached."""
+
+    construction: str
+    hub: int
+    links: Array
+    """Links of the forest over the Steiner trees; empty for a tree of shortest paths from the hub."""
+    certificate: Certificate
+
+    @property
+    def cost(self) -> int:
+        return self.certificate.cost
+
+    def parents(self, network: BrokerGraph, attach: Attachment = "hub") -> Array:
+        """The parent of each broker in the spanning tree, whose root is the hub."""
+        return network.shortest_path_tree(self.hub) if self.construction == HUB else _attached(network, self, attach)
+
+
+@frozen(eq=False)
+class Demand:
+    """The sampled documents of one cluster: which document goes to which brokers."""
+
+    documents: Documents
+    doc: Array
+    """Pairs of a document and a host with a matching subscription; sorted and distinct."""
+    host: Array
+
+    @classmethod
+    def of(cls, documents: Documents, doc: Array, host: Array, brokers: int) -> Demand:
+        return cls(documents, *distinct(doc, host, brokers))
+
+    def terminals(self, brokers: int) -> tuple[Array, Array, Array]:
+        """The documents that match, and sorted pairs of a position among these and a terminal: N_ij of NET-5."""
+        docs = self.doc[np.concatenate([[True], self.doc[1:] != self.doc[:-1]])] if len(self.doc) else self.doc
+        at = np.searchsorted(docs, self.doc)
+        both = np.concatenate([at, np.arange(len(docs))]), np.concatenate([self.host, self.documents.publisher[docs]])
+        return docs, *distinct(*both, brokers)
+
+    def weights(self, brokers: int) -> Array:
+        """The weight of each broker as a terminal: each delivery counts its publisher and its host."""
+        found = np.zeros(brokers, np.int64)
+        size = self.documents.size[self.doc]
+        np.add.at(found, self.host, size)
+        np.add.at(found, self.documents.publisher[self.doc], size)
+        return found
+
+
+class Trees:
+    """ComputeTree for one network: what its trees share is computed once."""
+
+    def __init__(
+        self,
+        network: BrokerGraph,
+        constructions: tuple[str, ...] = ALL,
+        method: str = "paths",
+        attach: Attachment = "hub",
+    ) -> None:
+        self.network = network
+        self.attach: Attachment = attach
+        self._constructions = constructions
+        self._steiner = SteinerTrees(network, method)
+        self.from_hub = lru_cache(maxsize=256)(self._from_hub)
+
+    def _from_hub(self, hub: int) -> Rooted:
+        return spanning(self.network, self.network.shortest_path_tree(hub))
+
+    def hub(self, weights: Array) -> int:
+        """The broker that is nearest to all terminals together (LST-3); broker 0 where there are none."""
+        return int(distance_sums(self.network, weights).argmin())
+
+    def hub_cost(self, demand: Demand, hub: int) -> int:
+        """The cost of a demand in the tree of shortest paths from the hub."""
+        docs, at, vertex = demand.terminals(len(self.network))
+        costs = self.from_hub(hub).connected(at, vertex, len(docs)).costs()
+        return int((costs * demand.documents.size[docs]).sum())
+
+    def steiner_costs(self, demand: Demand) -> tuple[Array, Array]:
+        """The documents that match, and the cost of each one's approximate Steiner tree."""
+        docs, at, vertex = demand.terminals(len(self.network))
+        cost = self.network.cost
+        return docs, np.array([int(cost[self._steiner.of(t)].sum()) for t in _rows(at, vertex, len(docs))], np.int64)
+
+    def compute(self, demand: Demand, hub: int | None = None) -> Computed:
+        """The cheapest tree of all constructions. Without documents it is the one from the hub (TREE-9)."""
+        docs, at, vertex = demand.terminals(len(self.network))
+        size = demand.documents.size[docs]
+        if hub is None:
+            hub = self.hub(demand.weights(len(self.network)))
+        many = np.zeros(len(self.network.low), np.int64)
+        for terminals, weight in zip(_rows(at, vertex, len(docs)), size.tolist(), strict=True):
+            many[self._steiner.of(terminals)] += weight
+        used = np.flatnonzero(many)
+        covered = _Covered(self.network, used, many[used], at, vertex, size)
+        best: Computed | None = None
+        for construction in self._constructions:
+            found = self._constructed(construction, covered, hub)
+            if best is None or found.cost < best.cost:
+                best = found
+        assert best is not None
+        return best
+
+    def _constructed(self, construction: str, covered: _Covered, hub: int) -> Computed:
+        if construction == HUB:
+            return Computed(HUB, hub, np.empty(0, np.int64), covered.certificate_of(self.from_hub(hub)))
+        chosen = np.array(CONSTRUCTIONS[construction](covered.graph), np.int64)
+        return Computed(construction, hub, covered.used[chosen], covered.certificate(chosen))
+
+
+def distance_sums(network: BrokerGraph, weights: Array) -> Array:
+    """For each broker the sum of its distances to all others, by weight; exact below 2^53."""
+    found = np.zeros(len(network))
+    terminals = np.flatnonzero(weights)
+    for first in range(0, len(terminals), 512):
+        some = terminals[first : first + 512]
+        found += weights[some].astype(np.float64) @ network.distances[some].astype(np.float64)
+    return found.astype(np.int64)
+
+
+def _rows(at: Array, vertex: Array, rows: int) -> list[Array]:
+    return np.split(vertex, np.searchsorted(at, np.arange(1, rows))) if rows else []
+
+
+@frozen(eq=False)
+class _Covered:
+    """The links that the Steiner trees of a cluster cover, with the documents' terminals in it."""
+
+    network: BrokerGraph
+    used: Array
+    """Links, sorted."""
+    many: Array
+    """Their multiplicities."""
+    at: Array
+    vertex: Array
+    size: Array
+    brokers: Array = field(init=False)
+    """The ends of the links, sorted: vertex v of the graph is `brokers[v]`."""
+    graph: Multigraph = field(init=False)
+
+    @brokers.default
+    def _brokers(self) -> Array:
+        return np.unique(np.concatenate([self.network.low[self.used], self.network.high[self.used]]))
+
+    @graph.default
+    def _graph(self) -> Multigraph:
+        ends = (
+            np.searchsorted(self.brokers, side[self.used]).tolist() for side in (self.network.low, self.network.high)
+        )
+        links = zip(*ends, self.network.cost[self.used].tolist(), self.many.tolist(), strict=True)
+        return Multigraph(list(links), len(self.brokers))
+
+    def certificate(self, chosen: Array) -> Certificate:
+        """The certificate of a spanning forest of the graph."""
+        tree = _rooted(self.graph, chosen.tolist())
+        # Groups of one terminal may lie outside; they cost nothing.
+        several = np.bincount(self.at, minlength=len(self.size))[self.at] > 1
+        vertex = np.searchsorted(self.brokers, self.vertex[several])
+        low, high = (np.searchsorted(self.brokers, s[self.used]) for s in (self.network.low, self.network.high))
+        return self._judged(tree, self.at[several], vertex, tree.distances(low, high))
+
+    def certificate_of(self, tree: Rooted) -> Certificate:
+        """The certificate of a spanning tree of the network."""
+        between = tree.distances(self.network.low[self.used], self.network.high[self.used])
+        return self._judged(tree, self.at, self.vertex, between)
+
+    def _judged(self, tree: Rooted, at: Array, vertex: Array, between: Array) -> Certificate:
+        costs = tree.connected(at, vertex, len(self.size)).costs()
+        return Certificate(
+            int((costs * self.size).sum()),
+            int((self.many * between).sum()),
+            int((self.many * self.network.cost[self.used]).sum()),
+        )
+
+
+def _rooted(graph: Multigraph, chosen: list[int]) -> Rooted:
+    """The forest with all its trees below one more vertex."""
+    root = graph.vertices
+    around: list[list[tuple[int, int]]] = [[] for _ in range(root)]
+    for number in chosen:
+        u, v, length, _ = graph.links[number]
+        around[u].append((v, length))
+        around[v].append((u, length))
+    parent, cost = [-1] * root + [root], [0] * (root + 1)
+    for start in range(root):
+        if parent[start] >= 0:
+            continue
+        parent[start] = root
+        waiting = [start]
+        while waiting:
+            v = waiting.pop()
+            for other, length in around[v]:
+                if parent[other] < 0:
+                    parent[other], cost[other] = v, length
+                    waiting.append(other)
+    return Rooted(np.array(parent), np.array(cost))
+
+
+def _attached(network: BrokerGraph, computed: Computed, attach: Attachment) -> Array:
+    """The spanning tree that keeps the forest and closes no cycle (TREE-5, TREE-7)."""
+    forest = computed.links.tolist()
+    if attach == "hub":
+        parent = network.shortest_path_tree(computed.hub)
+        links = network.links_to(parent)
+        order = np.lexsort((np.arange(len(network)), network.distances[computed.hub]))
+        others = [link for link in links[order].tolist() if link >= 0]
+    else:
+        covered = np.unique(np.concatenate([network.low[forest], network.high[forest], [computed.hub]]))
+        distance, _, link = network.nearest(covered.tolist())
+        far = np.array(distance)
+        way = far[network.low] + network.cost + far[network.high]
+        others = [each for each in link if each >= 0] + np.lexsort((np.arange(len(way)), way)).tolist()
+    sets = Disjoint(len(network))
+    low, high = network.low.tolist(), network.high.tolist()
+    around: list[list[int]] = [[] for _ in range(len(network))]
+    for at in (*forest, *others):
+        if sets.join(low[at], high[at]):
+            around[low[at]].append(high[at])
+            around[high[at]].append(low[at])
+    return rooted_at(computed.hub, around)
+
+
+def rooted_at(root: int, around: list[list[int]]) -> Array:
+    """The parents in a tree that is given by neighbours."""
+    parent = [-1] * len(around)
+    parent[root] = root
+    waiting = [root]
+    while waiting:
+        v = waiting.pop()
+        for other in around[v]:
+            if parent[other] < 0:
+                parent[other] = v
+                waiting.append(other)
+    return np.array(parent, np.int64)

@@ -1,0 +1,1 @@
+"""Many trees: their computation, and the protocol of their installation."""
