@@ -17,7 +17,7 @@ from routeproof.impl.trees.matching import Documents, Ragged, Subscriptions, dis
 from routeproof.impl.trees.multiple import Each, Multiple, Planning, in_one_process, of_nodes
 from routeproof.impl.trees.network import Array, BrokerGraph
 from routeproof.impl.trees.steiner import SteinerTrees
-from routeproof.impl.trees.strategy import Strategy, RoutingCosts
+from routeproof.impl.trees.strategy import RoutingCosts, Strategy
 from routeproof.impl.trees.tree import Rooted, spanning
 
 # -- OPT ---------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 A subscription is an *interest* (alternatives, each a set of keywords that a document must have) at a broker. Matching
 is computed for *atoms*, the distinct predicates: whole interests, or single alternatives where subscriptions are split
-(CLUS-12). A *member* is an atom at a broker; subscriptions with the same member have the same documents at the
-same broker, and clusters are made of members. Everything is numbered in the order of its text, so that nothing depends on
+(CLUS-12). A *member* is an atom at a broker; subscriptions with the same member have the same documents at the same
+broker, and clusters are made of members. Everything is numbered in the order of its text, so that nothing depends on
 the order of rows.
 """
 

@@ -12,11 +12,11 @@ from attrs import evolve
 from routeproof.impl.trees import multiple, strategy
 from routeproof.impl.trees.clustering import dendrogram
 from routeproof.impl.trees.computing import ALL, Computed, Trees
-from routeproof.impl.trees.dynamics import ClusterCoordinator, Routes, Sampled, Interested, by_mult
+from routeproof.impl.trees.dynamics import ClusterCoordinator, Interested, Routes, Sampled, by_mult
 from routeproof.impl.trees.multiple import Planning, Readings
 from routeproof.impl.trees.network import BrokerGraph
 from routeproof.impl.trees.steiner import METHODS
-from routeproof.impl.trees.strategy import Strategy, RoutingCosts
+from routeproof.impl.trees.strategy import RoutingCosts, Strategy
 from tests.trees.computation_cases import (
     THOROUGH,
     Case,
