@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -361,7 +361,3 @@ class SafeModel(CoreModel):
         for node, slots in self.knowledge.hops.items():
             found |= slots if node != hop else 0
         return found
-
-
-Models = Callable[[Setting, Replica, str, Tables | None], BrokerModel]
-"""(setting, replica, broker, tables to begin with) -> the broker's model."""
