@@ -28,7 +28,7 @@ COMMANDS = {
     "place": "compute where the publishers of a recorded run should be",
     "prove": "prove theorems for networks of any size, with Z3",
     "show": "print a counterexample step by step, or as a diagram",
-    "shrink": "make a counterexample or a rejected run as short as still shows the same",
+    "shrink": "make a counterexample or a rejected run as short as possible",
     "bench": "measure the speed of the explorer, validation and the reference broker",
 }
 

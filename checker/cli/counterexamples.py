@@ -47,12 +47,12 @@ def show_command(arguments: argparse.Namespace) -> int:
 
 
 SHRINK_DESCRIPTION = """\
-Make a trace as short as still shows the same. Of a counterexample (a trace that check wrote),
-shrink leaves out every event, client, broker and predicate without which the same property still
-fails. If the replay of the counterexample differs from the trace, shrink prints the first step
-that differs, writes nothing, and ends with exit code 1.
+Make a trace as short as possible while it still shows the same failure. From a counterexample (a
+trace that check wrote), shrink leaves out every event, client, broker and predicate without which
+the same property still fails. If the replay of the counterexample differs from the trace, shrink
+prints the first step that differs, writes nothing, and ends with exit code 1.
 
-Of a recorded run that validate rejects, shrink leaves out every event, client and broker without
+From a recorded run that validate rejects, shrink leaves out every event, client and broker without
 which the first rejection is still the same: the same rule, at the same event of the same broker.
 Events keep their seq and their times. What shrink writes has been validated. A signal, or the end
 of --seconds, ends the search; the shortest trace so far is written."""
@@ -74,10 +74,10 @@ def shrink_parser() -> Parser:
         help="the file for the shorter trace, in JSON Lines; - is standard output",
     )
     p.add_argument("--seconds", metavar="S", type=seconds, help="end the search after S seconds; default: no limit")
-    level = "of a recorded run: the level at which it is judged, as in validate (default: equivalent)"
+    level = "for a recorded run: the level at which it is judged, as in validate (default: equivalent)"
     p.add_argument("--level", metavar="L", help=level)
-    p.add_argument("--protocol", metavar="P", help="of a recorded run: judge by protocol P")
-    p.add_argument("--policy", metavar="P", help="of a recorded run: judge by policy P")
+    p.add_argument("--protocol", metavar="P", help="for a recorded run: judge by protocol P")
+    p.add_argument("--policy", metavar="P", help="for a recorded run: judge by policy P")
     return p
 
 
