@@ -115,8 +115,14 @@ def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
     from routeproof.checker.migration.wing import WING as MIGRATION
     from routeproof.checker.pruning import WING as PRUNING
+    from routeproof.checker.trees import WING as TREES
 
-    found = {"routing": Wing(refinement=_refinement_of_routing), "pruning": PRUNING, "migration": MIGRATION}
+    found = {
+        "routing": Wing(refinement=_refinement_of_routing),
+        "pruning": PRUNING,
+        "migration": MIGRATION,
+        "trees": TREES,
+    }
     for plugin in plugins():
         if hasattr(plugin, "wing"):
             found[plugin.definition.name] = plugin.wing

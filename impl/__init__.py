@@ -84,8 +84,9 @@ def _shipped() -> tuple[Implementation, ...]:
     from routeproof.impl.migration.implementation import IMPLEMENTATION as migration
     from routeproof.impl.pruning import IMPLEMENTATION as pruning
     from routeproof.impl.routing import IMPLEMENTATION as routing
+    from routeproof.impl.trees.implementation import IMPLEMENTATION as trees
 
-    return (routing, pruning, migration)
+    return (routing, pruning, migration, trees)
 
 
 def implementations() -> dict[str, Implementation]:

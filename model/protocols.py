@@ -18,6 +18,7 @@ from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.definition import DEFINITION as PRUNING_DEFINITION
 from routeproof.model.routing import Routing
 from routeproof.model.routing_mutants import MUTANTS as ROUTING_MUTANTS
+from routeproof.model.trees.definition import DEFINITION as TREES_DEFINITION
 from routeproof.model.world import World
 
 
@@ -35,7 +36,7 @@ ROUTING = Definition(
     reductions=frozenset({"symmetry", "por"}),
 )
 
-SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION)
+SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION, TREES_DEFINITION)
 """The protocols of the distribution, in the order in which they are listed."""
 
 

@@ -16,8 +16,9 @@ from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
 from routeproof.spec.specification import Claim, Repair, Rule, Specification
+from routeproof.spec.trees import SPECIFICATION as TREES
 
-SHIPPED = (PRUNING, MIGRATION)
+SHIPPED = (PRUNING, MIGRATION, TREES)
 
 
 def specifications() -> tuple[Specification, ...]:

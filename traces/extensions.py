@@ -88,7 +88,12 @@ def extensions() -> dict[str, Extension]:
     """The extensions of the protocols that ship, by protocol; one that adds nothing has an empty one."""
     from routeproof.traces import pruning  # which rests on this module
 
-    return {"routing": Extension(), "pruning": pruning.EXTENSION, "migration": Extension(is_open=True)}
+    return {
+        "routing": Extension(),
+        "pruning": pruning.EXTENSION,
+        "migration": Extension(is_open=True),
+        "trees": Extension(is_open=True),
+    }
 
 
 def keys() -> tuple[MessageKey, ...]:

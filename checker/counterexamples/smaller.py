@@ -66,7 +66,7 @@ def smaller(instance: Instance) -> Iterator[Simplification]:
     yield from _without_permissions(table)
     yield from _without_faults(table)
     wing = wings().get(instance.protocol, Wing())
-    for what, left in (_without_sections if wing.smaller is None else wing.smaller)(table):
+    for what, left in (without_sections if wing.smaller is None else wing.smaller)(table):
         yield Simplification(what, left)
     yield from _without_terms(table)
     yield from _without_attributes(table)
@@ -119,11 +119,17 @@ def _moved_within(value: Any, renamed: Mapping[int, int], keys: Collection[str],
     if isinstance(value, Mapping):
         return {inner: _moved_within(each, renamed, keys, inner) for inner, each in value.items()}
     if isinstance(value, list):
-        return [_moved_within(each, renamed, keys, key) for each in value]
+        moved = [(each, _moved_within(each, renamed, keys, key)) for each in value]
+        return [new for old, new in moved if not _is_within(old, new)]
     return renamed.get(value, value) if key in keys and isinstance(value, int) else value
 
 
-def _without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
+def _is_within(old: Any, new: Any) -> bool:
+    """True for a link of which both ends became one broker."""
+    return old != new and isinstance(new, list) and len(new) == 2 and type(new[0]) is int and new[0] == new[1]
+
+
+def without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
     """A section less, an entry of it less, or a smaller number in it; a client's key less."""
     for s in DEFINITIONS[table["protocol"]].sections:
         for i, client in enumerate(table[s.of]) if s.of else ():

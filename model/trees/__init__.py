@@ -1,0 +1,1 @@
+"""Dissemination on many trees, and the switch from one routing strategy to the next (paper 003)."""
