@@ -113,6 +113,7 @@ def wing_of(world: World) -> Wing:
 
 def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
+    from routeproof.checker.mesh import WING as MESH
     from routeproof.checker.migration.wing import WING as MIGRATION
     from routeproof.checker.pruning import WING as PRUNING
     from routeproof.checker.trees import WING as TREES
@@ -122,6 +123,7 @@ def wings() -> dict[str, Wing]:
         "pruning": PRUNING,
         "migration": MIGRATION,
         "trees": TREES,
+        "mesh": MESH,
     }
     for plugin in plugins():
         if hasattr(plugin, "wing"):

@@ -15,7 +15,7 @@ from attrs import Factory, frozen
 
 from routeproof.model.history import Ghost
 from routeproof.model.instance import POLICIES, Instance, OperationRow, core_operations
-from routeproof.model.messages import CORE, Message
+from routeproof.model.messages import CORE, Message, MessageHeader
 from routeproof.model.overlay import Topology
 from routeproof.model.protocol import Protocol
 
@@ -94,6 +94,8 @@ class Definition:
     about: str = ""
     messages: tuple[type[Message], ...] = CORE
     """Kinds of messages that may travel between nodes or be an operation; any other is refused."""
+    headers: Mapping[type[Message], type[MessageHeader]] = Factory(dict)
+    """The headers that the protocol adds to messages of the core."""
     operations: Callable[[Instance], Sequence[OperationRow]] = core_operations
     topology: Callable[[Instance], Topology] = _overlay
     ghosts: tuple[Ghost, ...] = ()

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routeproof.model.plugins import Composed, PluginError, plugins
+from routeproof.spec.mesh.specification import SPECIFICATION as MESH
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
 from routeproof.spec.specification import Claim, Repair, Rule, Specification
 from routeproof.spec.trees import SPECIFICATION as TREES
 
-SHIPPED = (PRUNING, MIGRATION, TREES)
+SHIPPED = (PRUNING, MIGRATION, TREES, MESH)
 
 
 def specifications() -> tuple[Specification, ...]:

@@ -93,6 +93,7 @@ def extensions() -> dict[str, Extension]:
         "pruning": pruning.EXTENSION,
         "migration": Extension(is_open=True),
         "trees": Extension(is_open=True),
+        "mesh": Extension(is_open=True),
     }
 
 

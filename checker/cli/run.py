@@ -17,7 +17,7 @@ from routeproof.checker.cli.arguments import Parser, between, one_of, seconds, w
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import clear_away_parts, refuse_no_directory
 from routeproof.checker.system.terminal import count
-from routeproof.checker.wings import RunOptions, wings
+from routeproof.checker.wings import RunOptions, Wing, wings
 from routeproof.impl import Implementation, all_policies, implementation_of
 from routeproof.impl.observers import OBSERVES
 from routeproof.impl.simulator import MILLISECOND
@@ -164,6 +164,16 @@ class RunRequest:
         others = len(self.names) - brokers
         return count(brokers, "broker") + (f" and {count(others, 'other node')}" if others else "")
 
+    @property
+    def _instance(self) -> dict[str, Any]:
+        """The instance, if a replay needs more of it than its overlay: nodes, or a table of the protocol's own."""
+        topology = self.drawn.topology
+        has_others = len(topology.having("broker")) < len(topology.nodes)
+        is_handled = wings().get(self.implementation.protocol, Wing()).judging is None
+        if self.world is None or not (has_others or (is_handled and self.world.instance.own)):
+            return {}
+        return {"instance": to_table(self.world.instance)}
+
     def header(self) -> dict[str, Any]:
         """Header of the trace, as a `TraceWriter` takes it."""
         about, topology = self.about, self.drawn.topology
@@ -179,7 +189,7 @@ class RunRequest:
             **({} if protocol == "routing" else {"protocol": protocol}),
             **({} if self.drawn.dialect == "strict" else {"dialect": self.drawn.dialect}),
             **({"roles": others} if others else {}),
-            **({"instance": to_table(self.world.instance)} if others and self.world is not None else {}),
+            **self._instance,
             **self.options.header(self.arguments),
         }
 

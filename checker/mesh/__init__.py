@@ -1,18 +1,85 @@
-"""The mesh for the engines. It does not ship as a protocol of its own yet; name it on the command line:
-
-routeproof check model/mesh/instances/bypass4.toml --protocol routeproof.checker.mesh:MESH
-"""
+"""The wing of the mesh: how it is fuzzed, and what `show` has about its instances. `WING` is its one value here."""
 
 from __future__ import annotations
 
-from routeproof.impl.mesh.implementation import IMPLEMENTATION
-from routeproof.model.mesh.definition import DEFINITION
-from routeproof.spec.mesh.specification import SPECIFICATION
+import json
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING
+
+from routeproof.checker.wings import Wing
+from routeproof.model.mesh.definition import parameters_to_table
+from routeproof.model.mesh.messages import Coordinator, MeshTables
+from routeproof.model.mesh.parameters import parameters_of
+from routeproof.model.overlay import LOCAL, Node
+from routeproof.model.world import World
+
+if TYPE_CHECKING:
+    from routeproof.checker.fuzz.strategies import Fuzzing
+
+Row = tuple[str, str]
+LINKS = ("soft", "candidates", "opens", "closes", "moves")
 
 
-class MESH:
-    """One value a room."""
+def fuzzing() -> Fuzzing:
+    """The links, strategies and moves that the fuzzer draws."""
+    from routeproof.checker.mesh.fuzzing import FUZZING
 
-    definition = DEFINITION
-    specification = SPECIFICATION
-    implementation = IMPLEMENTATION
+    return FUZZING
+
+
+# -- show --------------------------------------------------------------------------------------------------------------
+
+
+def about(world: World) -> Iterator[Row]:
+    """The keys of the table `[mesh]`, links and moves with the names of brokers."""
+    parameters = parameters_of(world.instance)
+    yield "strategies", ", ".join(parameters.strategies)
+    others = {}
+    for key, value in parameters_to_table(parameters).items():
+        if key in LINKS:
+            yield key, ", ".join(f"{world.name(u)} to {world.name(v)}" for u, v in getattr(parameters, key))
+        elif key != "strategies":
+            others[key] = value
+    if others:
+        yield "further", ", ".join(f"{key} = {json.dumps(value)}" for key, value in others.items())
+
+
+def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
+    """Changes in a broker's map, links, subscriptions and moves, or in who waits for the coordinator."""
+    from routeproof.checker.counterexamples.shown import difference
+
+    before, after = dict(_parts(world, old)), dict(_parts(world, new))
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name, []) != after.get(name, []):
+            yield f"{me} {name}", difference(before.get(name, []), after.get(name, []))
+
+
+def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a local state, each as words."""
+
+    def names(nodes: tuple[Node, ...]) -> list[str]:
+        return [world.name(each) for each in nodes]
+
+    match local:
+        case MeshTables():
+            yield "map", [f"{world.name(u)}-{world.name(v)}" for u, v in local.master.edges]
+            yield "subscriptions", [f"{s} toward {world.name(anchor)}" for s, anchor in local.subs]
+            yield "soft links", names(local.soft)
+            yield "candidates", names(local.candidates)
+            yield "soft links from", names(local.incoming)
+            yield "uplink", ["loaded"] if local.is_loaded else []
+            yield "counts", [f"{many} for {world.name(end)}" for end, many in local.sent]
+            yield "loads", [f"{percent} % at {world.name(at)}" for at, percent in local.loads]
+            yield "wants to move", [] if local.target == LOCAL else [f"to {world.name(local.target)}"]
+            yield "ring", [" ".join(names(local.ring))] if local.ring else []
+            yield "phase", [local.phase] if local.phase else []
+            yield "awaits", [f"confirmation of {each}" for each in names(local.waiting)]
+            yield "draining", [f"link to {each}" for each in names(local.draining)]
+            yield "old link", ["nothing more comes"] if local.left else []
+            yield "handled", [str(p) for p in local.seen]
+            yield "withdrawn meanwhile", [str(s) for s in local.gone]
+        case Coordinator(asked):
+            yield "asked", names(asked)
+
+
+WING = Wing(changes=changes, about=about, fuzzing=fuzzing)

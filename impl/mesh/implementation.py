@@ -12,9 +12,9 @@ from routeproof.impl.mesh.move import MoveCoordinator, MovingBroker
 from routeproof.impl.simulator import Costs, Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import Instance
-from routeproof.model.mesh.messages import MESH, CloseLink, Load, Measure, Move, OpenLink, Review
+from routeproof.model.mesh.messages import MESH, Anchor, CloseLink, Load, Measure, Move, OpenLink, Passed, Review
 from routeproof.model.mesh.parameters import MeshParameters, parameters_of
-from routeproof.model.messages import CORE
+from routeproof.model.messages import CORE, Publish, Subscribe
 from routeproof.model.overlay import LOCAL, Node
 
 
@@ -45,7 +45,11 @@ def _frozen(value: Any) -> Any:
 
 def own_wire(policy: str, own: Own) -> Wire:
     """Over TCP a driver may open and close links, say what load there is, begin rounds, and ask a broker to move."""
-    return Wire((*CORE, *MESH), operations=(OpenLink, CloseLink, Load, Measure, Review, Move))
+    return Wire(
+        (*CORE, *MESH),
+        {Subscribe: Anchor, Publish: Passed},
+        operations=(OpenLink, CloseLink, Load, Measure, Review, Move),
+    )
 
 
 def costs(policy: str) -> Costs:

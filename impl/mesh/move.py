@@ -32,13 +32,20 @@ from routeproof.model.mesh.messages import (
     Renew,
     Ring,
     Snapshot,
+    columns,
 )
 from routeproof.model.mesh.messages import MasterMap as KnownMap
 from routeproof.model.mesh.parameters import MeshParameters
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Link, Node
+from routeproof.model.tables import by_id
 
-Gone = Sequence[Subscription]
+Gone = Sequence[str]
+"""Ids of subscriptions that were withdrawn."""
+
+
+def _paired(subscriptions: Sequence[Subscription], anchors: Sequence[Node]) -> Entries:
+    return tuple(zip(subscriptions, anchors, strict=True))
 
 
 class MovingBroker(MeshBroker):
@@ -84,12 +91,12 @@ class MovingBroker(MeshBroker):
                 self._granted(out)
             case Prepare(ring, hops):
                 self._prepare(sender, ring, hops, out)
-            case Handover(ring, edges, entries, gone):
-                self._other_side(sender, edges, entries, gone, out)
-            case Snapshot(edges, entries):
-                self._own_side(edges, entries, out)
-            case Renew(_, hops, edges, entries, gone):
-                self._renew(sender, hops, edges, entries, gone, out)
+            case Handover(ring, edges, subscriptions, anchors, gone):
+                self._other_side(sender, edges, _paired(subscriptions, anchors), gone, out)
+            case Snapshot(edges, subscriptions, anchors):
+                self._own_side(edges, _paired(subscriptions, anchors), out)
+            case Renew(_, hops, edges, subscriptions, anchors, gone):
+                self._renew(sender, hops, edges, _paired(subscriptions, anchors), gone, out)
             case Last():
                 self.left = True
                 if not self.moves:
@@ -184,8 +191,9 @@ class MovingBroker(MeshBroker):
         """MOVE-3: the mover's side, for the new neighbour."""
         self.phase = "handover"
         own = [(s, a) for s, a in self.subscriptions if not self._is_across(a)]
-        entries = tuple((s, self.adjusted(a)) for s, a in own)
-        out.append((self.target, Handover(self.ring, self._side(), entries, tuple(self.gone))))
+        entries = [(s, self.adjusted(a)) for s, a in own]
+        gone = tuple(s.id for s in self.gone)
+        out.append((self.target, Handover(self.ring, self._side(), *columns(entries), gone)))
         self.gone = []
         self.waiting.add(self.target)
 
@@ -204,15 +212,15 @@ class MovingBroker(MeshBroker):
 
     def _other_side(self, sender: Node, edges: Edges, entries: Entries, gone: Gone, out: Sends) -> None:
         """MOVE-3 at the new neighbour: tells of its side, takes over the mover's, and passes it on."""
-        handed = {s for s, _ in entries} | set(gone)
-        own = tuple((s, self.adjusted(a)) for s, a in self.subscriptions if s not in handed)
-        out.append((sender, Snapshot(self._side(), own)))
+        handed = {*(s.id for s, _ in entries), *gone}
+        own = [(s, self.adjusted(a)) for s, a in self.subscriptions if s.id not in handed]
+        out.append((sender, Snapshot(self._side(), *columns(own))))
         self._renew(sender, 0, edges, entries, gone, out)
 
     def _own_side(self, edges: Edges, entries: Entries, out: Sends) -> None:
         """MOVE-3 at the mover: the other side as its new neighbour has it."""
         handed = {s for s, _ in entries}
-        gone = [s for s, anchor in self.subscriptions if self._is_across(anchor) and s not in handed]
+        gone = [s.id for s, anchor in self.subscriptions if self._is_across(anchor) and s not in handed]
         self.phase = "renew"
         self._renew(self.target, 0, edges, entries, gone, out)
         self.waiting.add(self.ring[1])  # confirms `Last`
@@ -220,7 +228,7 @@ class MovingBroker(MeshBroker):
     def _renew(self, sender: Node, hops: int, edges: Edges, entries: Entries, gone: Gone, out: Sends) -> None:
         """MOVE-6, and MOVE-3's wave."""
         known = {s for s, _ in self.subscriptions}
-        new, lost = {s for s, _ in entries} - known, [s for s in gone if s in known]
+        new, lost = {s for s, _ in entries} - known, [s for s in sorted(known, key=by_id) if s.id in gone]
         self._switch(edges, entries, lost)
         if self.node in self.ring[:2]:
             out.append((self._across(), Last()))  # MOVE-4
@@ -228,12 +236,12 @@ class MovingBroker(MeshBroker):
         adjusted = tuple((s, self.adjusted(anchor)) for s, anchor in entries)
         for neighbour in self.master.neighbours:
             if neighbour in onward:
-                out.append((neighbour, Renew(self.ring, hops, edges, adjusted, tuple(gone))))
+                out.append((neighbour, Renew(self.ring, hops, edges, *columns(adjusted), tuple(gone))))
             elif neighbour != sender:
                 out += [(neighbour, Subscribe(s, Anchor(anchor))) for s, anchor in adjusted if s in new]
                 out += [(neighbour, Unsubscribe(s)) for s in lost]
 
-    def _switch(self, edges: Edges, entries: Entries, gone: Gone) -> None:
+    def _switch(self, edges: Edges, entries: Entries, gone: Sequence[Subscription]) -> None:
         mover, old, target = self.ring[0], self.ring[1], self.ring[-1]
         links = {frozenset(link) for link in (*self.master.edges, *edges, (mover, target))} - {frozenset((mover, old))}
         self.master = MasterMap(self.node, [(min(link), max(link)) for link in links], self.parameters.radius)

@@ -11,7 +11,7 @@ from attrs import fields
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import MESH, CloseLink, Load, Measure, Move, OpenLink, Review
+from routeproof.model.mesh.messages import MESH, Anchor, CloseLink, Load, Measure, Move, OpenLink, Passed, Review
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.parameters import (
     DEFAULT,
@@ -21,7 +21,7 @@ from routeproof.model.mesh.parameters import (
     MeshParameters,
     parameters_of,
 )
-from routeproof.model.messages import CORE
+from routeproof.model.messages import CORE, Publish, Subscribe
 from routeproof.model.overlay import Link, Topology
 from routeproof.model.protocol import Protocol
 from routeproof.model.reading import Place
@@ -29,6 +29,8 @@ from routeproof.model.reading import Place
 COORDINATOR = "coordinator"
 MOST_LINKS = 1_000
 MOST_ROUNDS = 16
+BROKERS = ("soft", "candidates", "opens", "closes", "loaded", "rounds", "moves")
+"""Keys with numbers of brokers."""
 COUNTS = {"fanout": (1, MOST_LINKS), "maxlinks": (1, MOST_LINKS), "weak": (0, MOST_LINKS), "threshold": (0, 100)}
 """Keys that are whole numbers, with their bounds."""
 
@@ -178,9 +180,11 @@ DEFINITION = Definition(
     make=_make,
     about="Brokers that forward over soft links, by what they know of their neighbourhood (002).",
     messages=(*CORE, *MESH),
+    headers={Subscribe: Anchor, Publish: Passed},
     operations=_operations,
     topology=_topology,
-    sections=(Section("mesh", read_parameters, parameters_to_table),),
+    sections=(Section("mesh", read_parameters, parameters_to_table, DEFAULT, brokers=BROKERS),),
     parameters=_parameters,
     mutants=_mutants,
+    instances="routeproof.model.mesh",
 )

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from attrs import evolve, field, frozen
 
-from routeproof.model.fields import ORDERED
+from routeproof.model.fields import ORDERED, SubscriptionId
 from routeproof.model.messages import Message, MessageHeader, Publication, Subscription
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
 from routeproof.model.tables import by_id
@@ -126,6 +126,7 @@ LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load, Measure, LoadReport, Revi
 # -- the move of a broker ----------------------------------------------------------------------------------------------
 
 Entries = tuple[tuple[Subscription, Node], ...]
+"""Subscriptions with anchors."""
 Edges = tuple[tuple[Node, Node], ...]
 Ring = tuple[Node, ...]
 """The mover, the neighbour that it leaves, the brokers of the path, and the one that it goes to."""
@@ -181,8 +182,14 @@ class Renew(Message):
     ring: Ring
     hops: int
     edges: Edges
-    entries: Entries
-    gone: tuple[Subscription, ...] = ()
+    subscriptions: tuple[Subscription, ...]
+    anchors: tuple[Node, ...]
+    """The anchor of each subscription."""
+    gone: tuple[SubscriptionId, ...] = ()
+
+    @property
+    def entries(self) -> Entries:
+        return tuple(zip(self.subscriptions, self.anchors, strict=True))
 
 
 @frozen(cache_hash=True)
@@ -210,8 +217,9 @@ class Handover(Message):
 
     ring: Ring
     edges: Edges
-    entries: Entries
-    gone: tuple[Subscription, ...] = ()
+    subscriptions: tuple[Subscription, ...]
+    anchors: tuple[Node, ...]
+    gone: tuple[SubscriptionId, ...] = ()
 
 
 @frozen(cache_hash=True)
@@ -221,7 +229,12 @@ class Snapshot(Message):
     kind = "snapshot"
 
     edges: Edges
-    entries: Entries
+    subscriptions: tuple[Subscription, ...]
+    anchors: tuple[Node, ...]
+
+    @property
+    def entries(self) -> Entries:
+        return tuple(zip(self.subscriptions, self.anchors, strict=True))
 
 
 @frozen(cache_hash=True)
@@ -229,6 +242,12 @@ class Last(Message):
     """The last message on a primary link that is given up."""
 
     kind = "last"
+
+
+def columns(entries: Iterable[tuple[Subscription, Node]]) -> tuple[tuple[Subscription, ...], tuple[Node, ...]]:
+    """The subscriptions of some entries, and their anchors."""
+    held = tuple(entries)
+    return tuple(s for s, _ in held), tuple(anchor for _, anchor in held)
 
 
 MOVE = (Move, Ask, Grant, Release, Prepare, Renew, Finish, Confirm, Handover, Snapshot, Last)

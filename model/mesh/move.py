@@ -34,10 +34,12 @@ from routeproof.model.mesh.messages import (
     Renew,
     Ring,
     Snapshot,
+    columns,
 )
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
+from routeproof.model.tables import by_id
 
 
 class MovingMesh(ManagedMesh):
@@ -70,12 +72,12 @@ class MovingMesh(ManagedMesh):
                 return self.settled(drained)
             case Confirm():
                 return self.settled(evolve(local, waiting=_without(local.waiting, sender)))
-            case Handover(ring, edges, entries, gone):
-                return self.on_handover(local, sender, ring, edges, entries, gone)
-            case Snapshot(edges, entries):
-                return self.on_snapshot(local, edges, entries)
-            case Renew(ring, hops, edges, entries, gone):
-                return self.on_renew(local, sender, Renew(ring, hops, edges, entries, gone))
+            case Handover(ring, edges, subscriptions, anchors, gone):
+                return self.on_handover(local, sender, Renew(ring, 0, edges, subscriptions, anchors, gone))
+            case Snapshot() as answer:
+                return self.on_snapshot(local, answer)
+            case Renew() as update:
+                return self.on_renew(local, sender, update)
             case Last():
                 return self.on_last(local, sender)
             case Finish(ring, hops):
@@ -194,7 +196,8 @@ class MovingMesh(ManagedMesh):
         away, to = local.ring[1], local.ring[-1]
         own = tuple(e for e in local.subs if local.master.branch(e[1]) != away)
         edges = tuple(e for e in local.master.edges if not self.is_across(local.master, e, away))
-        sends = ((to, Handover(local.ring, edges, self.adjusted(local, own), local.gone)),)
+        gone = tuple(s.id for s in local.gone)
+        sends = ((to, Handover(local.ring, edges, *columns(self.adjusted(local, own)), gone)),)
         local = evolve(local, phase="handover", waiting=(to,), gone=())
         return Outcome(local, sends, frozenset({"MOVE-3"}))
 
@@ -205,21 +208,13 @@ class MovingMesh(ManagedMesh):
         """SUB-3 for several subscriptions."""
         return tuple((s, self.anchor_for_neighbours(local, anchor)) for s, anchor in entries)
 
-    def on_handover(
-        self,
-        local: MeshTables,
-        sender: Node,
-        ring: Ring,
-        edges: Edges,
-        entries: Entries,
-        gone: tuple[Subscription, ...],
-    ) -> Outcome:
+    def on_handover(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
         """MOVE-3: the new neighbour answers with its side, and begins the wave over it."""
-        there = {s for s, _ in entries} | set(gone)
-        own = tuple(e for e in local.subs if e[0] not in there)
-        side = tuple(e for e in local.master.edges if not any(ring[0] in local.master.path(end) for end in e))
-        answer = Snapshot(side, self.adjusted(local, own))
-        after = self.on_renew(local, sender, Renew(ring, 0, edges, entries, gone))
+        there, mover = {*(s.id for s in update.subscriptions), *update.gone}, update.ring[0]
+        own = tuple(e for e in local.subs if e[0].id not in there)
+        side = tuple(e for e in local.master.edges if not any(mover in local.master.path(end) for end in e))
+        answer = Snapshot(side, *columns(self.adjusted(local, own)))
+        after = self.on_renew(local, sender, update)
         return Outcome(after.local, ((sender, answer), *after.sends), after.rules)
 
     def on_renew(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
@@ -228,18 +223,19 @@ class MovingMesh(ManagedMesh):
         local = evolve(local, ring=update.ring, master=self.moved(local.master, update.edges, update.ring))
         for s, anchor in update.entries:
             local = local.with_sub(s, anchor)
-        for s in update.gone:
+        gone = [s for s in sorted(known, key=by_id) if s.id in update.gone]
+        for s in gone:
             local = local.without_sub(s)
         passed = self.adjusted(local, update.entries)
         wave: list[tuple[Node, Message]] = []
         wave_targets = self.targets(local, sender, update.hops)
         for n, left in wave_targets:
-            wave.append((n, evolve(update, hops=left, entries=passed)))
+            wave.append((n, Renew(update.ring, left, update.edges, *columns(passed), update.gone)))
         reached = {n for n, _ in wave_targets}
         for n in self.primary_neighbours(local):
             if n != sender and n not in reached:
                 wave += [(n, Subscribe(s, Anchor(anchor))) for s, anchor in passed if s not in known]
-                wave += [(n, Unsubscribe(s)) for s in update.gone if s in known]
+                wave += [(n, Unsubscribe(s)) for s in gone]
         if local.master.centre == update.ring[1]:
             wave.append((update.ring[0], Last()))
         after = self.begun(local, sender, sorted(reached), wave, "MOVE-3")
@@ -250,14 +246,13 @@ class MovingMesh(ManagedMesh):
         old, new = ((min(ring[0], end), max(ring[0], end)) for end in (ring[1], ring[-1]))
         return MasterMap.within(master.centre, ({*master.edges, *edges} - {old}) | {new}, self.parameters.radius)
 
-    def on_snapshot(self, local: MeshTables, edges: Edges, entries: Entries) -> Outcome:
+    def on_snapshot(self, local: MeshTables, answer: Snapshot) -> Outcome:
         """MOVE-3: the mover switches, hands the other side to its own side, and gives up the old link."""
         ring, away = local.ring, local.ring[1]
         there = tuple(s for s, anchor in local.subs if local.master.branch(anchor) == away)
-        kept = {s for s, _ in entries}
-        gone = tuple(s for s in there if s not in kept)
+        gone = tuple(s.id for s in there if s not in answer.subscriptions)
         to, waiting = ring[-1], local.waiting
-        after = self.on_renew(local, to, Renew(ring, 0, edges, entries, gone))
+        after = self.on_renew(local, to, Renew(ring, 0, answer.edges, answer.subscriptions, answer.anchors, gone))
         assert isinstance(after.local, MeshTables)
         switched = evolve(
             after.local,

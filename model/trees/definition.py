@@ -9,7 +9,7 @@ from attrs import fields
 
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import Instance, Subscriber
-from routeproof.model.messages import CORE
+from routeproof.model.messages import CORE, Publish
 from routeproof.model.overlay import Link, Overlay, OverlayError, Topology
 from routeproof.model.protocol import Protocol
 from routeproof.model.reading import Place
@@ -21,6 +21,7 @@ from routeproof.model.trees.vocabulary import (
     TREES,
     ClusterAssignment,
     Clusters,
+    Stamp,
     Strategy,
     TreeParameters,
     operations,
@@ -161,6 +162,7 @@ DEFINITION = Definition(
     make=_make,
     about="Documents on many trees, and the switch from one routing strategy to the next (003).",
     messages=(*CORE, *TREES),
+    headers={Publish: Stamp},
     operations=operations,
     topology=_topology,
     sections=(

@@ -8,70 +8,36 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.evaluation import Result
-from routeproof.checker.experiments.bench import plain_search
 from routeproof.checker.explore import explore
-from routeproof.checker.fuzz import fuzz
 from routeproof.checker.instances import load
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.mesh.mutants import MESH_MUTANTS
 from routeproof.model.mesh.parameters import READINGS, parameters_of
 from routeproof.model.protocols import world
 from routeproof.spec.mesh.specification import SPECIFICATION
-from tests.campaigns import daily
 from tests.mesh.conftest import INSTANCES
 
 FILES = sorted(INSTANCES.glob("*.toml"))
-COUNTS = {
-    "boost4": (153665, 589602, 24),
-    "by-tables3": (10602, 29183, 31),
-    "bypass-mover4": (2963, 8990, 33),
-    "bypass4": (46173, 217751, 23),
-    "candidate4": (15391, 62323, 21),
-    "carried4": (345, 719, 14),
-    "closed-now4": (12481, 46536, 37),
-    "copies4": (400, 814, 16),
-    "far6": (32003, 133062, 48),
-    "fork4": (7740, 23591, 19),
-    "free3": (19328, 54708, 30),
-    "hybrid4": (5810, 22035, 19),
-    "late3": (1790, 5451, 27),
-    "line5": (3241, 7961, 19),
-    "move3": (26283, 86208, 31),
-    "move4": (2979, 9034, 35),
-    "over-new4": (182756, 725200, 42),
-    "reopened4": (99696, 388312, 40),
-    "rounds4": (3357, 7245, 20),
-    "seedless4": (2127, 4889, 19),
-    "shut4": (6492, 22434, 37),
-    "star4": (20077, 66112, 59),
-    "subtree4": (11277, 39137, 38),
-    "toward5": (19, 27, 7),
-    "two3": (8318, 26207, 32),
-    "undrained4": (8906, 33024, 35),
-    "visited4": (369, 728, 16),
-}
-"""States, transitions and depth."""
-
 CAUGHT = {
     "anchor-stays": ("line5", "AnchorsFresh", 5),
     "anchor-follows": ("bypass4", "AnchorsFresh", 4),
     "sends-back": ("bypass4", "NoWayBack", 9),
     "sends-nowhere-behind-a-soft-hop": ("line5", "NoLostDelivery", 9),
-    "soft-hops-uncounted": ("fork4", "NoDuplicate", 12),
+    "soft-hops-uncounted": ("forks4", "NoDuplicate", 12),
     "stands-for-its-branch": ("bypass4", "NoLostDelivery", 7),
-    "withdrawal-stops": ("fork4", "Everywhere", 7),
-    "forwards-to-one-branch": ("fork4", "Everywhere", 3),
+    "withdrawal-stops": ("forks4", "Everywhere", 7),
+    "forwards-to-one-branch": ("forks4", "Everywhere", 3),
     "close-unnoticed": ("candidate4", "NoLostDelivery", 9),
     "candidate-as-link": ("candidate4", "NoLostDelivery", 7),
-    "both-ways": ("fork4", "NoDuplicate", 8),
-    "nearest-only": ("fork4", "NoLostDelivery", 10),
+    "both-ways": ("forks4", "NoDuplicate", 8),
+    "nearest-only": ("forks4", "NoLostDelivery", 10),
     "carried-and-sent": ("candidate4", "NoDuplicate", 12),
     "over-fanout": ("boost4", "WithinFanout", 9),
     "promoted-unnoticed": ("rounds4", "NoLostDelivery", 11),
     "candidates-anywhere": ("rounds4", "LinksInMap", 1),
     "hands-over-early": ("move4", "NoLostDelivery", 12),
-    "second-copies-forwarded": ("move3", "NoDuplicate", 20),
-    "old-link-cut": ("move3", "NoLostDelivery", 15),
+    "second-copies-forwarded": ("mover3", "NoDuplicate", 20),
+    "old-link-cut": ("mover3", "NoLostDelivery", 15),
     "finishes-early": ("two3", "NoLostDelivery", 20),
     "old-link-in-map": ("two3", "OwnMapIsTree", 10),
     "map-grows": ("subtree4", "MapsFresh", 28),
@@ -87,22 +53,6 @@ def search(name: str, mutant: str | None = None) -> Result:
     return explore(world(load(INSTANCES / f"{name}.toml"), "none", mutant), max_states=200_000)
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_an_instance_ends_as_it_declares(name: str) -> None:
-    result, instance = search(name), load(INSTANCES / f"{name}.toml")
-    always = {p.id for p in SPECIFICATION.properties if p.kind == "always"} | {"NoLostDelivery", "NoDuplicate"}
-    assert {p for p in always if result.findings[p].verdict == "fails"} == set(instance.must_fail)
-    assert {result.findings[p].verdict for p in always} <= {"holds", "fails"}
-    for wanted in instance.must_reach:
-        assert result.rules.get(wanted) or result.findings[wanted].exercised, wanted
-    assert (result.states, result.transitions, result.depth) == COUNTS[name]
-
-
-def test_a_plain_search_counts_the_same() -> None:
-    plain = plain_search(world(load(INSTANCES / "line5.toml"), "none"))
-    assert (plain.states, plain.transitions, plain.depth) == COUNTS["line5"]
-
-
 @pytest.mark.parametrize("mutant", CAUGHT)
 def test_a_fault_is_caught(mutant: str) -> None:
     name, property, steps = CAUGHT[mutant]
@@ -110,12 +60,6 @@ def test_a_fault_is_caught(mutant: str) -> None:
     assert finding.verdict == "fails"
     assert finding.run is not None
     assert len(finding.run) == steps
-
-
-@pytest.mark.parametrize("mutant", daily(CAUGHT, lambda mutant: mutant == "carried-and-sent"))
-def test_the_fuzzer_finds_it_too(mutant: str) -> None:
-    result = fuzz(load(INSTANCES / f"{CAUGHT[mutant][0]}.toml"), policy="none", mutant=mutant, seed=1, examples=1000)
-    assert any(finding.verdict == "fails" for finding in result.findings.values())
 
 
 def test_every_fault_is_in_the_table_and_every_property_of_the_mesh_catches_one() -> None:

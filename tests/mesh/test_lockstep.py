@@ -32,7 +32,7 @@ SECOND_COPY = (
     *("deliver 3>2", "deliver 2>1", "deliver 4>1", "deliver 1>2", "publish(p)", "deliver 2>1", "deliver 2>3"),
     *("deliver 3>2", "deliver 2>1", "deliver 1>3", "deliver 2>3", "deliver 3>1", "deliver 3>1"),
 )
-"""A run of `move3` in which a mover gets a publication over both links: chance hardly ever does that."""
+"""A run of `mover3` in which a mover gets a publication over both links: chance hardly ever does that."""
 
 
 def walk(instance: Instance, seed: int, beginning: Sequence[str] = ()) -> Counter[str]:
@@ -80,7 +80,7 @@ def test_lockstep(name: str) -> None:
 
 def test_lockstep_on_networks_drawn_at_random() -> None:
     fired = _walks()
-    fired += walk(load(INSTANCES / "move3.toml"), 1, SECOND_COPY)
+    fired += walk(load(INSTANCES / "mover3.toml"), 1, SECOND_COPY)
     assert {rule.id for rule in SPECIFICATION.rules if rule.fires} <= set(fired)
 
 

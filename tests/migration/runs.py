@@ -37,7 +37,7 @@ def _find(rows: list[Row], event: str, kind: str) -> Row | None:
     return next((r for r in rows[1:] if r["event"] == event and r["message"]["kind"] == kind), None)
 
 
-def _leaves_out(event: str, kind: str) -> Callable[[list[Row]], bool]:
+def leaves_out(event: str, kind: str) -> Callable[[list[Row]], bool]:
     def spoil(rows: list[Row]) -> bool:
         row = _find(rows, event, kind)
         if row is not None:
@@ -47,7 +47,7 @@ def _leaves_out(event: str, kind: str) -> Callable[[list[Row]], bool]:
     return spoil
 
 
-def _changes(event: str, kind: str, key: str, value: Any) -> Callable[[list[Row]], bool]:
+def changes(event: str, kind: str, key: str, value: Any) -> Callable[[list[Row]], bool]:
     def spoil(rows: list[Row]) -> bool:
         row = _find(rows, event, kind)
         if row is None:
@@ -58,7 +58,7 @@ def _changes(event: str, kind: str, key: str, value: Any) -> Callable[[list[Row]
     return spoil
 
 
-def _says_twice(kind: str) -> Callable[[list[Row]], bool]:
+def says_twice(kind: str) -> Callable[[list[Row]], bool]:
     def spoil(rows: list[Row]) -> bool:
         row = _find(rows, "send", kind)
         if row is None:
@@ -85,18 +85,18 @@ def _releases_late(rows: list[Row]) -> bool:
 
 
 CORRUPTIONS: dict[str, tuple[Callable[[list[Row]], bool], str]] = {
-    "the pause not sent": (_leaves_out("send", "pause"), "MIG-1"),
-    "the mark not sent": (_leaves_out("send", "flushed"), "MIG-1"),
-    "the update not passed on": (_leaves_out("send", "update"), "MIG-13"),
-    "the completion not passed on": (_leaves_out("send", "complete"), "MIG-12"),
-    "the publisher not resumed": (_leaves_out("send", "resume"), "MIG-14"),
-    "the withdrawal behind the completion left out": (_leaves_out("send", "unsubscribe-many"), "MIG-14"),
-    "the farewell not sent": (_leaves_out("send", "leave"), "MIG-8"),
-    "a path altered on the way": (_changes("receive", "update", "path", [1, 2]), "TRC-3"),
-    "a completion sent twice": (_says_twice("complete"), "MIG-12"),
-    "a kind that the protocol does not have": (_changes("send", "resume", "kind", "restart"), "MIG-14"),
-    "a message where no channel is": (_changes("send", "pause", "peer", "b2"), "MIG-1"),
+    "the pause not sent": (leaves_out("send", "pause"), "MIG-1"),
+    "the mark not sent": (leaves_out("send", "flushed"), "MIG-1"),
+    "the update not passed on": (leaves_out("send", "update"), "MIG-13"),
+    "the completion not passed on": (leaves_out("send", "complete"), "MIG-12"),
+    "the publisher not resumed": (leaves_out("send", "resume"), "MIG-14"),
+    "the withdrawal behind the completion left out": (leaves_out("send", "unsubscribe-many"), "MIG-14"),
+    "the farewell not sent": (leaves_out("send", "leave"), "MIG-8"),
+    "a path altered on the way": (changes("receive", "update", "path", [1, 2]), "TRC-3"),
+    "a completion sent twice": (says_twice("complete"), "MIG-12"),
+    "a kind that the protocol does not have": (changes("send", "resume", "kind", "restart"), "MIG-14"),
+    "a message where no channel is": (changes("send", "pause", "peer", "b2"), "MIG-1"),
     "what was held back sent to the source": (_releases_late, "MIG-8"),
-    "a delivery lost": (_leaves_out("deliver", "publish"), "RTE-5"),
+    "a delivery lost": (leaves_out("deliver", "publish"), "RTE-5"),
 }
 """Functions that change a run of `move3` where they can, each with a rule among the rejections."""

@@ -128,8 +128,8 @@ MALFORMED: dict[str, tuple[str, str]] = {
     "name empty": (_swap('"good"', '""'), 'name: found ""'),
     "name a number": (_swap('"good"', "7"), "name: found 7; expected 1 to 64 letters"),
     "another protocol": (_swap('"routing"', '"pruned"'), 'protocol: found "pruned"; expected one of routing, pruning'),
-    "another protocol's table": (_swap('"routing"', '"mesh"') + "[mesh]\nk = 2\n", 'protocol: found "mesh"'),
-    "a table without a protocol": (GOOD + "[mesh]\nk = 2\n", 'found the unknown key "mesh"'),
+    "another protocol's table": (GOOD + "[mesh]\nradius = 2\n", 'found the unknown key "mesh"'),
+    "a table without a protocol": (GOOD + "[interest]\nk = 2\n", 'found the unknown key "interest"'),
     "policy mistyped": (
         _swap('"active"', '"activ"'),
         "expected one of none, active, lazy, packing (did you mean active?)",

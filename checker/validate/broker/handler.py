@@ -277,7 +277,7 @@ class HandlerModel(BrokerModel):
             raise Unreadable(f"a message of the kind '{message.kind}', which the protocol does not have")
         reader = _Reader(message, self._known, self._setting.ranks)
         try:
-            return from_row(_row(message), cls, None, reader)
+            return from_row(_row(message), cls, self._protocol.definition.headers.get(cls), reader)
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, Unreadable):
                 raise
