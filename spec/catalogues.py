@@ -57,6 +57,7 @@ _TRACES = {
     "TRC-8": "no publication is delivered twice",
     "TRC-9": "a delivery is of a published event, for a matching subscription",
     "TRC-10": "times of a shared clock agree",
+    "TRC-11": "what the header promises of times holds",
 }
 """Rules that validation checks; no handler of a protocol applies them."""
 

@@ -85,6 +85,8 @@ class Header:
     policy: str = ""
     dialect: str = "strict"
     observes: tuple[str, ...] = ()
+    observed: Mapping[str, tuple[str, ...]] = Factory(dict)
+    """The kinds of events that each broker writes, where the header says so by broker; `observes` has all of them."""
     more: Raw = Factory(dict)
 
 
@@ -182,17 +184,35 @@ def read_header(raw: object) -> Header:
         raise TraceError('the header has no key "routeproof"; expected {"routeproof": 1, "run": ...}')
     if row["routeproof"] != VERSION or type(row["routeproof"]) is not int:
         raise TraceError(f'"routeproof": found {shown(row["routeproof"])}; expected the format\'s version, {VERSION}')
+    observed = _observed(row)
     header = Header(
         run=name(row, "run"),
         protocol=name(row, "protocol"),
         overlay=tuple(_edge(each) for each in items(row, "overlay", LINKS)),
         policy=name(row, "policy", ""),
         dialect=name(row, "dialect", "strict"),
-        observes=names(row, "observes", len(EVENTS)) if "observes" in row else (),
+        observes=_observes(row, observed),
+        observed=observed,
         more={key: value for key, value in row.items() if key not in KNOWN},
     )
     dialect_of(header)
     return header
+
+
+def _observes(row: Raw, observed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if observed:
+        return tuple(dict.fromkeys(kind for kinds in observed.values() for kind in kinds))
+    return names(row, "observes", len(EVENTS)) if "observes" in row else ()
+
+
+def _observed(row: Raw) -> dict[str, tuple[str, ...]]:
+    """Returns what each broker writes; nothing where the header has one list for all brokers."""
+    said = row.get("observes")
+    if not isinstance(said, dict):
+        return {}
+    if not said:
+        raise TraceError('"observes": found {}; expected kinds of events, or an object of brokers with such lists')
+    return {broker: names(said, broker, len(EVENTS)) for broker in said}
 
 
 def keeps_own(protocol: str) -> bool:

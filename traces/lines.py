@@ -172,7 +172,7 @@ def header_row(
     policy: str,
     overlay: Iterable[tuple[Node | str, Node | str]],
     dialect: str,
-    observes: Iterable[str],
+    observes: Iterable[str] | Mapping[str, Iterable[str]],
     **more: object,
 ) -> dict[str, object]:
     """Line 1; `more` is written after what every trace has. A broker is its name, or its number in the model."""
@@ -183,9 +183,15 @@ def header_row(
         "policy": policy,
         "overlay": [[_name(u), _name(v)] for u, v in overlay],
         "dialect": dialect,
-        "observes": list(observes),
+        "observes": _observed(observes),
         **more,
     }
+
+
+def _observed(observes: Iterable[str] | Mapping[str, Iterable[str]]) -> object:
+    if isinstance(observes, Mapping):
+        return {broker: list(kinds) for broker, kinds in observes.items()}
+    return list(observes)
 
 
 def _name(broker: Node | str) -> str:
@@ -230,7 +236,7 @@ def header_of(header: Header) -> dict[str, object]:
         header.policy,
         header.overlay,
         header.dialect,
-        header.observes,
+        header.observed or header.observes,
         **header.more,
     )
 

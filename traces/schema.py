@@ -73,6 +73,10 @@ NAMES = {
 """Names of the types in the schema; any other loses the `Line` at its end."""
 
 
+Observed: TypeAlias = Annotated[tuple[Name, ...], Meta(max_length=len(EVENTS))]
+"""The kinds of events that are written."""
+
+
 class Header(Struct):
     """The header, as `format.read_header` reads it. Further keys are its writer's."""
 
@@ -82,7 +86,7 @@ class Header(Struct):
     overlay: Annotated[tuple[tuple[Name, Name], ...], Meta(max_length=LINKS)]
     policy: OptionalName = ""
     dialect: Annotated[str, Meta(extra_json_schema={"enum": sorted(DIALECTS)})] = "strict"
-    observes: Annotated[tuple[Name, ...], Meta(max_length=len(EVENTS))] | UnsetType = UNSET
+    observes: Observed | Annotated[dict[Name, Observed], Meta(min_length=1)] | UnsetType = UNSET
 
 
 def schema() -> Schema:

@@ -53,7 +53,7 @@ class TraceWriter:
         policy: str = "",
         overlay: Iterable[tuple[int | str, int | str]] = (),
         dialect: str = "strict",
-        observes: Iterable[str] = (),
+        observes: Iterable[str] | Mapping[str, Iterable[str]] = (),
         naming: Callable[[int], str] = broker_name,
         **more: object,
     ) -> None:

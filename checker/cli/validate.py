@@ -251,14 +251,8 @@ def _rejections(report: Report) -> list[str]:
 
 
 def _but(report: Report) -> str:
-    """Returns the restriction of an acceptance, for its first line."""
-    if report.verdict != "accepted":
-        return ""
-    extent = report.extent
-    found = [] if extent.owed else ["no delivery was judged as owed to a client"]
-    if extent.ended:
-        found.append(f"the recordings of {count(len(extent.ended), 'broker')} end early")
-    return "".join(f"; {each}" for each in found)
+    """Returns the restrictions of a verdict, for its first line."""
+    return "" if report.verdict == "rejected" else "".join(f"; {printable(each)}" for each in report.extent.caveats)
 
 
 def _line(bad: BadLine) -> str:

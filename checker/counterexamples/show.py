@@ -243,7 +243,8 @@ def _header(header: Header) -> Iterator[Row]:
     yield from _labelled("overlay", draw(header.overlay))
     yield "dialect", header.dialect
     if header.observes:
-        yield "observes", ", ".join(header.observes)
+        by_broker = "; ".join(f"{broker}: {', '.join(kinds) or 'nothing'}" for broker, kinds in header.observed.items())
+        yield "observes", by_broker or ", ".join(header.observes)
 
 
 def _columns(events: Sequence[Event]) -> Iterator[str]:

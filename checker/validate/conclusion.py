@@ -22,6 +22,7 @@ from routeproof.checker.validate.findings import (
     LAST_SHOWN,
     ON_CLOCKS,
     ON_LINKS,
+    ON_PROMISES,
     WHOLE,
     BadLines,
     PartResult,
@@ -29,8 +30,18 @@ from routeproof.checker.validate.findings import (
     foremost,
     in_order,
 )
-from routeproof.checker.validate.report import Extent, Report, Why
-from routeproof.checker.validate.setting import EVERYTHING, Setting
+from routeproof.checker.validate.report import Extent, Report
+from routeproof.checker.validate.scope import (
+    caveats,
+    damages,
+    deviations,
+    kinds_never_seen,
+    kinds_undeclared,
+    mishaps,
+    unjudged,
+    unknown_withdrawals,
+)
+from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import natural
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_file import FAULTS
@@ -155,7 +166,7 @@ def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]], s
     if not sent:
         return rejection if seen is None else evolve(rejection, seen=seen.said)
     [(near, seq)] = sent
-    if setting.models_sends:
+    if setting.at(near).models_sends:
         step = _words(known.get((rejection.run, near, seq), []), ("client", "receive"))
         handling = "" if step is None else f"{step.said} ({step.details})"
         more = rejection.seen if seen is None else rejection.seen.replace("another message", str(seen.said), 1)
@@ -226,17 +237,19 @@ def report(
         rejections = [r for r in rejections if r.rule != ON_LINKS]
     found = looked_up(foremost(rejections), look, setting, extent, are_lines_missing=bad.count > 0)
     certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
+    certain = _doubting_promises(certain, setting)
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
     parts = list(parts)
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
-    extent.mishaps = _mishaps(parts)
-    extent.damages += [*_deviations(parts), *_unknown_withdrawals(parts)]
+    extent.mishaps = mishaps(parts)
+    extent.damages += [*deviations(parts), *unknown_withdrawals(parts)]
     extent.notes = [
         *setting.odd_keys,
-        *_kinds_undeclared(setting, parts),
-        *_kinds_never_seen(setting, parts, {r.seen for r in rejections}),
+        *kinds_undeclared(setting, parts),
+        *kinds_never_seen(setting, parts, {r.seen for r in rejections}),
     ]
+    extent.caveats = list(caveats(setting, extent))
     extent.runs = len({part.run for part in parts if part.events})
     if setting.replays:
         extent.steps = sum(part.steps for part in parts)
@@ -248,134 +261,15 @@ def report(
         bad_lines=bad.count,
         bad=tuple(bad.first),
         doubtful=in_order(doubtful, shared_clock=setting.shared_clock),
-        unjudged=(*_unjudged(setting, parts, links_are_wrong), *extent.open_steps(), *_damages(setting, extent)),
+        unjudged=(*unjudged(setting, parts, links_are_wrong), *extent.open_steps(), *damages(setting, extent)),
         extent=extent,
     )
 
 
-def _mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
-    """Returns by run, in words, what was dropped, and which brokers crashed or restarted."""
-    mishaps: dict[tuple[str, str], list[PartResult]] = {}
-    for part in parts:
-        if part.drops or part.faults:
-            mishaps.setdefault((part.run, part.broker), []).append(part)
-    found = []
-    for (run, broker), mine in sorted(mishaps.items()):
-        count = sum(part.drops for part in mine)
-        if count:
-            said = "1 message was" if count == 1 else f"{count:,} messages were"
-            first = next(part.dropped for part in mine if part.drops)
-            found.append((run, f"{said} dropped at broker {broker}, the first at seq {first}"))
-        crashes, restarts = sum(part.crashes for part in mine), sum(part.restarts for part in mine)
-        if crashes + restarts:
-            first = next(part.faulted for part in mine if part.faults)
-            alone = ", so that it restarted without a crash" if restarts > crashes else ""
-            said = f"broker {broker} crashed {_times(crashes)} and restarted {_times(restarts)}{alone}"
-            found.append((run, f"{said}; first at seq {first}; {AFTER_A_FAULT}"))
-    return found
-
-
-MISSING = {"send": "no message", "deliver": "nothing"}
-"""Words of a rejection for an event of a kind that is not there."""
-
-
-def _kinds_never_seen(setting: Setting, parts: Sequence[PartResult], instead: Collection[str]) -> Iterator[str]:
-    """Yields, in words, the kinds of events that the header declares, and of which one was missing and none is there.
-    `instead`: what rejections have seen.
-    """
-    seen = {kind for part in parts for kind in part.kinds}
-    for kind, nothing in MISSING.items():
-        if nothing in instead and kind in setting.observes and kind not in seen:
-            hint = f"if the brokers do not write them, leave {kind} out of it"
-            yield f'the header in "observes" has {kind}, and the trace has no {kind} event: {hint}'
-
-
-def _kinds_undeclared(setting: Setting, parts: Sequence[PartResult]) -> Iterator[str]:
-    """Yields, in words, the kinds of events that the trace has and the header does not declare."""
-    seen = {kind for part in parts for kind in part.kinds} if setting.replays else set()
-    for kind in MISSING:
-        if kind in seen and kind not in setting.observes:
-            hint = f"if the brokers write all of them, add {kind}"
-            yield f'"observes" in the header lacks {kind}, and the trace has {kind} events; they are not judged: {hint}'
-
-
-def _unknown_withdrawals(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
-    """Returns by run, in words, which clients withdrew ids that their brokers did not know."""
-    found = []
-    for part in parts:
-        if part.unknown:
-            who = f"clients of broker {part.broker} withdrew an id that it does not know {_times(part.unknown)}"
-            hint = "it changes nothing (RTE-8); is the id that of the announcement?"
-            found.append((part.run, f"{who}; first {part.first_unknown}: {hint}"))
-    return found
-
-
-def _deviations(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
-    """Returns by run, in words, which brokers forwarded otherwise than the reference and lost nothing by it."""
-    found: dict[tuple[str, str], tuple[int, str]] = {}
-    for part in parts:
-        if part.deviations:
-            count, first = found.get((part.run, part.broker), (0, part.deviated))
-            found[part.run, part.broker] = count + part.deviations, first
+def _doubting_promises(rejections: list[Rejection], setting: Setting) -> list[Rejection]:
+    """Adds to lost deliveries that they may only be late, in runs that disprove the promise by which they are owed."""
+    disproved = {r.run for r in rejections if r.rule == ON_PROMISES} if not setting.pairs else set()
+    late = "it is owed by the promise of the header, which events disprove: it may only be late"
     return [
-        (run, f"broker {broker} deviated from the reference {_times(count)}, without harm; first at {first}")
-        for (run, broker), (count, first) in sorted(found.items())
+        evolve(r, reason=f"{late}; {r.reason}") if r.rule == "TRC-7" and r.run in disproved else r for r in rejections
     ]
-
-
-def _times(count: int) -> str:
-    return {1: "once", 0: "never"}.get(count, f"{count:,} times")
-
-
-def _damages(setting: Setting, extent: Extent) -> list[str]:
-    """Damages that leave the verdict open. The level `observable` judges owed deliveries only; the others judge them in
-    addition to steps.
-    """
-    return extent.unjudged() if setting.level == "observable" else []
-
-
-def _unjudged(setting: Setting, parts: Sequence[PartResult], links_are_wrong: bool) -> tuple[str, ...]:
-    if not any(part.events for part in parts):
-        return ("anything, since there is no event that can be read",)
-    if setting.level == "observable":
-        lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
-        if lacks:
-            return (f"what clients see: {' and '.join(lacks)} events are not observed",)
-        if (why := why_nothing_is_owed(setting, parts)) is not None:
-            return (f"owed deliveries: {why}",)
-        return (HINDERED,) if links_are_wrong else ()
-    lacks = [kind for kind in ("receive", "client") if kind not in setting.observes]
-    if lacks:
-        return (f"steps of brokers: {' and '.join(lacks)} events are not observed",)
-    lacks = [kind for kind in EVERYTHING[2:] if kind not in setting.observes]
-    return tuple(f"{kind} events are not observed" for kind in lacks if kind != "send" or not setting.models_sends)
-
-
-AFTER_A_FAULT = "what its own clients are owed after that is not judged"
-
-HINDERED = "owed deliveries: the messages received over a link are not the messages sent"
-
-
-def hindrance(*, links_are_wrong: bool) -> Why | None:
-    """Returns the reason for which owed deliveries are counted but not judged; None if they are judged."""
-    return Why.ALTERED if links_are_wrong else None
-
-
-def why_nothing_is_owed(setting: Setting, parts: Sequence[PartResult]) -> str | None:
-    """Returns the reason for which a trace does not show the owed deliveries; None if it does."""
-    return None if setting.sees_ways else why_times_do_not_tell(setting, parts)
-
-
-def why_times_do_not_tell(setting: Setting, parts: Sequence[PartResult]) -> str | None:
-    """Returns the reason for which times do not show the owed deliveries; None if they do."""
-    if not {"client", "deliver"} <= setting.observes:
-        return "client or deliver events are not observed"
-    if not setting.shared_clock:
-        return 'the header lacks "clock": "shared"'
-    if all(part.latest < 0 for part in parts if part.events):
-        return "no event has a time"
-    if setting.judging.keeps and not setting.replays:
-        return "brokers of this protocol may hold publications back, and their steps are not replayed"
-    if not setting.pairs and setting.settles is None:
-        return 'links are not observed, and the header has no "settles"'
-    return None

@@ -78,7 +78,9 @@ def few(names: tuple[str, ...]) -> str:
 
 # -- order -------------------------------------------------------------------------------------------------------------
 
-ON_LINKS, ON_CLOCKS = "TRC-3", "TRC-10"
+ON_LINKS, ON_CLOCKS, ON_PROMISES = "TRC-3", "TRC-10", "TRC-11"
+
+PROMISE = "`settles` in the header promises that no message comes later"
 
 SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
 

@@ -16,8 +16,9 @@ from attrs import define, evolve, field, frozen
 
 from routeproof.checker.validate.broker.canonical import OF, differ_many
 from routeproof.checker.validate.clock import CERTAIN, Doubts
-from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, WHOLE, Rejection
+from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, ON_PROMISES, PROMISE, WHOLE, Rejection
 from routeproof.checker.validate.readiness import Passages
+from routeproof.checker.validate.setting import Setting
 
 COLUMNS = 5
 """The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
@@ -157,30 +158,31 @@ class Spans:
 
 
 def compare(
+    setting: Setting,
     run: str,
     link: tuple[str, str],
     sent: Iterable[bytes],
     taken: Iterable[bytes],
     doubts: tuple[Doubts, Doubts] = (CERTAIN, CERTAIN),
     *,
-    shared_clock: bool = False,
     until: int = -1,
-    is_modelled: bool = False,
-    skew: int = 0,
     kept: int = 0,
 ) -> Iterator[Comparison | Spans]:
     """When messages left and when they were taken, block by block; in the end the comparison. `doubts`: about the times
     of both brokers.
 
     `until`: the last time of the sender's events, on a shared clock. A message that was received later than that, and
-    that the sender's events do not have, was sent after the sender's recording ended. `is_modelled`: what was sent is
-    what the model sends, in any order within a step. `skew`: by how much the clocks of two brokers may differ.
+    that the sender's events do not have, was sent after the sender's recording ended.
     `kept`: number of messages of which the comparison keeps when they passed; 0 if that is not asked for.
+
+    Where the sender's sends are not observed, what was sent is what the model sends, in any order within a step.
 
     One that was not taken was on the way until the end. Where a time is not believed, the message may have been on the
     way as long as the times around it allow.
     """
     near, far = link
+    shared_clock, skew, is_modelled = setting.shared_clock, setting.skew, setting.at(near).models_sends
+    longest = -1 if setting.settles is None or not shared_clock else setting.settles + skew
     result = Comparison(passages=Passages(kept))
     said, heard = _Stream(sent), _Stream(taken)
     if is_modelled:
@@ -210,6 +212,8 @@ def compare(
         latest = frozenset(ours[-HELD:, DIGEST].tolist())
         if shared_clock and not any(each.rule == ON_CLOCKS for each in result.rejections) and not result.altered:
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
+        if longest >= 0 and not result.altered and not any(each.rule == ON_PROMISES for each in result.rejections):
+            result.rejections += _too_late(run, link, ours, theirs, doubts, longest)
         if shared_clock and not result.altered:
             result.least = min(result.least, _least(ours, theirs, doubts))
         if kept:
@@ -280,6 +284,23 @@ def _too_early(
     differ = f"the clocks differ by at least {skew} nanoseconds"
     seen = f"time {int(taken[TOLD])}: {differ}, but the header calls them shared{said}"
     return [_rejection(run, link[1], taken, ON_CLOCKS, wanted, seen, ((link[0], seq),))]
+
+
+def _too_late(
+    run: str, link: tuple[str, str], ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts], longest: int
+) -> list[Rejection]:
+    """The first message that was longer on the link than the header promises."""
+    lasted = np.where((theirs[:, TOLD] >= 0) & (ours[:, TOLD] >= 0), theirs[:, TOLD] - ours[:, TOLD], 0)
+    for each, some in zip(doubts, (ours, theirs), strict=True):
+        lasted[each.doubted(some[:, PLACE]) >= 0] = 0
+    late = np.flatnonzero(lasted > longest)
+    if not len(late):
+        return []
+    at = int(late[0])
+    seq = int(ours[at, SEQ])
+    wanted = f"a time not after {int(ours[at, TOLD]) + longest}: {link[0]} sent this message at its seq {seq}"
+    seen = f"time {int(theirs[at, TOLD])}, which is {int(lasted[at]) - longest} nanoseconds too late"
+    return [_rejection(run, link[1], theirs[at], ON_PROMISES, f"{wanted}, and {PROMISE}", seen, ((link[0], seq),))]
 
 
 def _least(ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]) -> int:

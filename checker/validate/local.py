@@ -27,11 +27,9 @@ from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.conclusion import (
     doubts_about,
     first_of_broker,
-    hindrance,
     judge_clock,
     look_up,
     report,
-    why_times_do_not_tell,
 )
 from routeproof.checker.validate.findings import BadLines, PartResult, Rejection
 from routeproof.checker.validate.judging import STAGES, hindrances, run_locally, summaries
@@ -39,6 +37,7 @@ from routeproof.checker.validate.links import Spans, compare
 from routeproof.checker.validate.metrics import Measured, part_of
 from routeproof.checker.validate.readiness import Link, Passages, Ways, kept_of_link
 from routeproof.checker.validate.report import Extent, Report
+from routeproof.checker.validate.scope import hindrance, why_times_do_not_tell
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark.groups import spread, whole_units
 from routeproof.checker.validate.store import HALF, Key, Store, Stores, is_whole
@@ -256,19 +255,8 @@ class _Reading:
         for near, far in self._links_of(run):
             sent, taken = (self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken"))
             pair = doubtful.get(near, CERTAIN), doubtful.get(far, CERTAIN)
-            known, modelled = last.get(near, -1), self._setting.models_sends
-            for each in compare(
-                run,
-                (near, far),
-                sent,
-                taken,
-                pair,
-                shared_clock=self._setting.shared_clock,
-                until=known,
-                is_modelled=modelled,
-                skew=self._setting.skew,
-                kept=kept,
-            ):
+            known = last.get(near, -1)
+            for each in compare(self._setting, run, (near, far), sent, taken, pair, until=known, kept=kept):
                 if isinstance(each, Spans):
                     ways.add(each)
                     if sure is not None:
@@ -292,7 +280,8 @@ class _Reading:
         return [*rejections, *self._of_clients(run, traffic, by_link, doubtful, extent, ends)]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:
-        return sorted({(near, far) for _, _, near, far, _ in self._store.under(run, "link")})
+        links = {(near, far) for _, _, near, far, _ in self._store.under(run, "link")}
+        return sorted(link for link in links if self._setting.compares(*link))
 
     def _of_clients(
         self,

@@ -176,6 +176,8 @@ class Ways:
     def is_owed(self, subscription: Lifetime, advertisement: Lifetime, place: int) -> bool:
         """True if what was published at this place of the advertisement's broker must come to the subscription."""
         near, far = advertisement.broker, subscription.broker
+        if not self.is_seen(near, far):
+            return False
         if not advertisement.since < place < advertisement.until:
             return False
         known = self._course_from(near, place)
@@ -183,6 +185,14 @@ class Ways:
             if ready >= self._bounds(known, near, broker)[0]:
                 return False
         return subscription.until == ENDLESS or self._bounds(known, near, far)[1] < subscription.until
+
+    def is_seen(self, near: str, far: str) -> bool:
+        """True if the links between two brokers are observed, in both directions."""
+        setting = self._setting
+        if not setting.observed:
+            return True
+        links = list(pairwise(self._names(near, far)))
+        return all(setting.compares(u, v) and setting.compares(v, u) for u, v in links)
 
     def ready(self, subscription: Lifetime, advertisement: Lifetime) -> tuple[int, ...]:
         """The places from which on the brokers of the way have an entry for the subscription, from its own broker to

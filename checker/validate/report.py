@@ -37,7 +37,7 @@ class Why(IntEnum):
 
 
 WORDS: Mapping[Why, str] = {
-    Why.CRASHED: "the subscriber's broker had crashed or restarted, or its recording had ended",
+    Why.CRASHED: "the subscriber's broker had crashed or restarted, its recording had ended, or it is not observed",
     Why.UNSETTLED: "published before the subscription and the advertisement had reached every broker",
     Why.WITHDRAWN: "withdrawn before the publication had reached its last broker",
     Why.IN_FLIGHT: "a copy was still in flight when the trace ended",
@@ -127,6 +127,8 @@ class Extent(Struct):
     """Crashes, restarts and drops: the run, and words."""
     unowed: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Runs of which it is unknown what was owed: the run, and the reason."""
+    caveats: list[str] = msgspec.field(default_factory=list)
+    """Restrictions of the verdict, for its first line."""
     runs: int = 1
     """How many runs there are; where there are several, remarks name theirs."""
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, cast
 
-from attrs import evolve, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.model.filters.interface import shown
@@ -77,7 +77,10 @@ class Setting:
     """Keys of the header that look like misspelt ones."""
     settles: int | None = None
     """Nanoseconds after which, the header promises, an announcement is known everywhere."""
+    observed: Mapping[str, frozenset[str]] = Factory(dict)
+    """The kinds of events that each broker writes, where the header says so by broker. `observes` has all of them."""
     _neighbours: dict[str, dict[str, Node]] = field(init=False, eq=False, repr=False)
+    _at: dict[frozenset[str], Setting] = field(init=False, eq=False, repr=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
         near = {name: {self.names[n - 1]: n for n in self._neighbours_of(node)} for name, node in self.node.items()}
@@ -112,7 +115,10 @@ class Setting:
             overlay = Overlay.of(edges)
         except OverlayError as error:
             raise UsageError(f"the header's overlay: {error} (brokers numbered by name)") from None
-        observes = frozenset(header.observes) or frozenset(EVERYTHING)
+        observed = {broker: frozenset(kinds) for broker, kinds in header.observed.items()}
+        if strangers := sorted(observed.keys() - node.keys()):
+            raise UsageError(f'"observes" in the header names {", ".join(strangers[:5])}, in no link of the overlay')
+        observes = frozenset(header.observes) or frozenset(() if observed else EVERYTHING)
         made = cls(
             header.run,
             level,
@@ -127,6 +133,7 @@ class Setting:
             _clock(header) or 0,
             named,
             settles=_settles(header),
+            observed={name: observed.get(name, frozenset()) for name in names} if observed else {},
             channels=channels,
             odd_keys=tuple(_odd_keys(header)),
         )
@@ -141,8 +148,40 @@ class Setting:
 
     @property
     def replays(self) -> bool:
-        """Can and should each broker's steps be replayed?"""
+        """Can and should steps be replayed: each broker's or, where they observe different kinds, some broker's?"""
+        if self.observed:
+            return any(self.at(broker).replays for broker in self.observed)
         return self.level != "observable" and {"receive", "client"} <= self.observes
+
+    def at(self, broker: str) -> Setting:
+        """Returns the setting of one broker: what is observed there."""
+        if not self.observed:
+            return self
+        mine = self.observed.get(broker, frozenset())
+        found = self._at.get(mine)
+        if found is None:
+            found = self._at[mine] = evolve(self, observes=mine, observed={})
+        return found
+
+    def sees(self, *kinds: str) -> bool:
+        """True if every broker writes all events of these kinds."""
+        return all(each.issuperset(kinds) for each in self.observed.values()) and self.observes.issuperset(kinds)
+
+    def compares(self, near: str, far: str) -> bool:
+        """True if what one broker received from another can be held against what that one sent."""
+        sender, receiver = self.at(near), self.at(far)
+        return "receive" in receiver.observes and ("send" in sender.observes or sender.models_sends)
+
+    def is_linked(self, broker: str) -> bool:
+        """True if messages of one of its links are compared."""
+        if not self.observed:
+            return self.pairs
+        return any(self.compares(*link) for far in self.neighbours(broker) for link in ((broker, far), (far, broker)))
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The brokers of which nothing is observed."""
+        return tuple(broker for broker, kinds in self.observed.items() if not kinds)
 
     @property
     def matches(self) -> bool:
@@ -151,7 +190,9 @@ class Setting:
 
     @property
     def pairs(self) -> bool:
-        """Can what was received be held against what was sent?"""
+        """Can what was received be held against what was sent, on every link?"""
+        if self.observed:
+            return all(self.compares(*link) for u, v in self._links() for link in ((u, v), (v, u)))
         return "receive" in self.observes and ("send" in self.observes or self.models_sends)
 
     @property
@@ -159,12 +200,15 @@ class Setting:
         """Can readiness be judged link by link? Other protocols than the core may hold messages back, or move
         clients."""
         sees_clients = {"client", "deliver"} <= self.observes
-        return sees_clients and self.pairs and self.judging.is_core and not self.channels
+        return sees_clients and (self.pairs or bool(self.observed)) and self.judging.is_core and not self.channels
 
     @property
     def models_sends(self) -> bool:
         """True where sends are not observed, and what neighbours receive is held against the model's sends."""
         return self.replays and "send" not in self.observes and self.judging.is_core
+
+    def _links(self) -> Iterator[tuple[str, str]]:
+        return ((near, far) for near in self.names for far in self._neighbours[near] if near < far)
 
     def neighbours(self, broker: str) -> dict[str, Node]:
         """A broker's neighbours, by name and in their order; none of one that is not in the overlay."""

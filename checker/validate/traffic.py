@@ -151,6 +151,13 @@ class Ends:
     open_since: Mapping[str, int] = Factory(dict)
     ended: frozenset[str] = frozenset()
     unfinished: frozenset[str] = frozenset()
+    unseen: frozenset[str] = frozenset()
+    """Brokers whose clients' operations are not observed."""
+
+    @property
+    def knows_publications(self) -> bool:
+        """True if the trace has every publication that clients may be given."""
+        return not self.ended and not self.unseen
 
 
 NO_ENDS = Ends()
@@ -171,6 +178,8 @@ def ends_of(
     extent.least = []
     is_at_rest = setting.shared_clock and setting.pairs and not extent.in_flight and not ended
     since = {b: -1 if t < 0 else t for b, t in latest.items() if b in ended}
+    since |= {b: -1 for b, kinds in setting.observed.items() if not {"client", "deliver"} <= kinds}
+    unseen = frozenset(b for b, kinds in setting.observed.items() if "client" not in kinds)
     wrong: list[Rejection] = []
     unfinished: set[str] = set()
     before = Counter[str]()
@@ -192,7 +201,7 @@ def ends_of(
             continue
         said = f"the last step of broker {part.broker}, which may be unfinished: {odd.wanted} is missing"
         extent.unfinished.append((part.run, f"{said} after seq {odd.seq} ({odd.rule})"))
-    return Ends(since, ended, frozenset(unfinished)), wrong
+    return Ends(since, ended, frozenset(unfinished), unseen), wrong
 
 
 def _mended(least: Iterable[tuple[str, str, int]]) -> Iterator[str]:
@@ -296,6 +305,11 @@ class Traffic:
     """Nanoseconds by which clocks may differ."""
     hindrance: Why | None = None
     """Why what is owed in this run is counted only, and not judged."""
+
+    @property
+    def longest(self) -> int | None:
+        """Nanoseconds after which a publication has come everywhere, as the header promises."""
+        return None if self.settles is None else self.settles + self.skew
 
     @property
     def is_known(self) -> bool:

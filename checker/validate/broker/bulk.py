@@ -64,7 +64,7 @@ def looks_at_once(setting: Setting) -> bool:
     """Are publications looked at for all that can be seen of many at once, and for nothing more?"""
     if not setting.judging.is_core or isinstance(setting, Measured):
         return False
-    return not setting.replays or {"send", "deliver"} <= setting.observes
+    return not setting.replays or setting.sees("send", "deliver")
 
 
 def handed_out(

@@ -40,12 +40,13 @@ class Part:
         """Lines that cannot be read, or have no meaning."""
         self._before = before
         self._judge = judge
-        self._pairs = judge.setting.pairs
-        self._is_paired = self._pairs and not judge.setting.models_sends
+        setting = judge.setting.at(broker)
+        self._pairs = judge.setting.is_linked(broker)
+        self._is_paired = self._pairs and not setting.models_sends
         tables = None if start is None else judge.start_at(start)
         self._is_lost = start is not None and tables is None
         """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
-        judging, setting = judge.judging, judge.setting
+        judging = judge.judging
         self._emitter = None if judging.stages is None else judging.stages.emitter(broker, before)
         self._keeping = Keeping() if judging.keeps else None
         self._models_sends = setting.models_sends
@@ -326,7 +327,7 @@ class Part:
     def finish(self) -> PartResult:
         """After the last event, or the snapshot of `end_with`."""
         rejection = None if self._is_lost else self._replay.finish()
-        replays = self._judge.setting.replays
+        replays = self._judge.setting.at(self.broker).replays
         return PartResult(
             self.run,
             self.broker,

@@ -16,11 +16,13 @@ from msgspec import Raw
 
 from routeproof.checker.validate.broker.canonical import are_same, differ_many
 from routeproof.checker.validate.clients import (
+    BEFORE,
     BROKER,
     CONTENT,
     PEER,
     PUBLICATION,
     SEQ,
+    TIME,
     TO,
     ClientBlock,
     ClientOperation,
@@ -32,7 +34,7 @@ from routeproof.checker.validate.clients import (
 from routeproof.checker.validate.clients.announced import NOBODY, Announced
 from routeproof.checker.validate.clients.owed import Owed, first_of
 from routeproof.checker.validate.fast.bits import mask_of
-from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, WHOLE, Rejection
+from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, ON_PROMISES, PROMISE, WHOLE, Rejection
 from routeproof.checker.validate.readiness import Ways
 from routeproof.checker.validate.report import Extent, Lost, OpenObligations, Why
 from routeproof.checker.validate.store import Natural, natural
@@ -78,6 +80,7 @@ class Obligations:
         self._ends = ends
         self._meanings = meanings
         self._shared_clock = shared_clock
+        self._longest = None if traffic is None else traffic.longest
         self._announced = Announced(operations, meanings, traffic)
         self._extent = extent
         self._owed = Owed(run, self._announced, traffic, ways, ends, extent)
@@ -97,13 +100,14 @@ class Obligations:
         owed = self._owed.judge(list(published.values()), about, slots)
         firsts = {id: place for place, id in enumerate(published)}
         came: dict[str, list[Delivered]] = {}
+        yield from self._late(blocks, published)
         for id, each in self._odd(blocks, published, about, slots):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
             those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
             yield from self._of_twice(id, those)
-            if id not in published and self._ends.ended:
-                continue  # it may have been made after its broker's recording ended
+            if id not in published and not self._ends.knows_publications:
+                continue
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
             elif (mine := matching[id]) is not None:
@@ -167,6 +171,24 @@ class Obligations:
         made = self._announced.made_by(tos, brokers, came.brokers)
         return (seqs < made) | ((at[about] == brokers) & (seqs < said[about]))
 
+    def _late(self, blocks: Sequence[ClientBlock], published: Mapping[str, Published]) -> Iterator[Rejection]:
+        """The first delivery at each broker that is later than the header promises."""
+        for came in (block.delivered for block in blocks if self._longest is not None):
+            made = [published.get(id) for id in came.ids]
+            until = np.array([-1 if p is None or p.at.time < 0 else p.until for p in made], np.int64)
+            since, times = until[came.columns[PUBLICATION]], came.columns[TIME]
+            by = np.where((since >= 0) & (times >= 0), times - since - (self._longest or 0), 0)
+            late = np.flatnonzero(by > 0)
+            late = late[np.lexsort((came.columns[SEQ][late], came.columns[BROKER][late]))]
+            _, firsts = np.unique(came.columns[BROKER][late], return_index=True)
+            for at in late[firsts].tolist():
+                row = came.columns[:, at].tolist()
+                place = EventPlace(came.brokers[row[BROKER]], row[SEQ], row[BEFORE], row[TIME])
+                said = f"{came.ids[row[PUBLICATION]]} delivered to {came.tos[row[TO]].removeprefix('@')}"
+                wanted = f"{said} not after time {row[TIME] - int(by[at])}: {PROMISE}"
+                seen = f"time {row[TIME]}, which is {int(by[at])} nanoseconds too late"
+                yield self._rejection(place, ON_PROMISES, wanted, seen, ALWAYS)
+
     def _is_odd(self, came: Deliveries, published: Mapping[str, Published]) -> Column:
         """Which say something else than was published, or came to a client that did not ask for it."""
         made = [published.get(id) for id in came.ids]
@@ -195,6 +217,8 @@ class Obligations:
         """Judges each delivery that is the first to its recipient."""
         id, met = publication.id, set[tuple[str, str]]()
         for each in those:
+            if each.broker in self._ends.unseen:
+                continue
             seen = f"{id} delivered to {_whom(each)}"
             if each.content and publication.event != b"" and not are_same(each.content, publication.digest):
                 wanted = f"{id} delivered to {_whom(each)} as it was published"

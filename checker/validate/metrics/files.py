@@ -58,7 +58,7 @@ WindowsOf = Mapping[tuple[str, str], Windows]
 
 def columns_told(setting: Measured) -> set[str]:
     """Columns that a trace with this header can fill. A queue has no bound that a trace would show: `held` is in it."""
-    told = {column for column, needed in NEEDS.items() if needed <= setting.observes and column != "held"}
+    told = {column for column, needed in NEEDS.items() if setting.sees(*needed) and column != "held"}
     if not setting.shared_clock:
         told -= ONE_CLOCK
     return told if setting.replays else told - {"table"}

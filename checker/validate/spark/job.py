@@ -21,10 +21,8 @@ from routeproof.checker.validate.conclusion import (
     Wanted,
     doubts_about,
     first_of_broker,
-    hindrance,
     judge_clock,
     report,
-    why_times_do_not_tell,
 )
 from routeproof.checker.validate.findings import (
     BadLines,
@@ -38,6 +36,7 @@ from routeproof.checker.validate.judging import hindrances
 from routeproof.checker.validate.metrics import Measured
 from routeproof.checker.validate.readiness import kept_of_link
 from routeproof.checker.validate.report import Extent, Report, decode_extent
+from routeproof.checker.validate.scope import hindrance, why_times_do_not_tell
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import TOLD, Foreseen, find_out, groups, joins, lines, parts
 from routeproof.checker.validate.spark.joins import run_stages
@@ -255,7 +254,7 @@ class _Job:
         are_wrong: set[bytes] = set()
         passages: dict[bytes, list[tuple[str, str, bytes]]] = {}
         of_links = {run: Extent() for run in runs}
-        for row in self._links(results, clocks) if self._setting.pairs else ():
+        for row in self._links(results, clocks):
             if row["kind"] == stage_rows.REJECTION:
                 rejections.append(self._counted(decode_rejection(bytes(row["data"]))))
             elif row["kind"] == stage_rows.EXTENT:
@@ -302,16 +301,7 @@ class _Job:
         width, latest = width_and_latest(found, doubts.values())
         doubtful = {broker: each for broker, each in doubts.items() if each}
         last = {broker: last_time(self._setting, each) for broker, each in doubts.items()}
-        return joins.Clocks(
-            width,
-            latest,
-            doubtful,
-            self._setting.shared_clock,
-            last,
-            self._setting.skew,
-            self._setting.models_sends,
-            kept_of_link(self._setting),
-        )
+        return joins.Clocks(width, latest, doubtful, last, kept_of_link(self._setting))
 
     def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
         joined = (
@@ -319,7 +309,7 @@ class _Job:
             .select("run", "near", "far", "end", "part", "first", "data")
             .repartition(self._tasks, "run", "near", "far")
             .sortWithinPartitions("run", "near", "far", "end", "part", "first")
-            .mapInArrow(partial(joins.join_links, clocks), stage_rows.RESULTS)
+            .mapInArrow(partial(joins.join_links, self._setting, clocks), stage_rows.RESULTS)
         )
         return joined.select("kind", "run", "near", "far", "data").collect()
 

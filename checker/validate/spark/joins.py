@@ -75,27 +75,25 @@ class Clocks:
     width: int
     latest: int
     doubts: dict[str, Doubts]
-    shared: bool
     last: Mapping[str, int]
     """The last time of each broker."""
-    skew: int = 0
-    is_modelled: bool = False
-    """True if what was sent is what the model sends."""
     kept: int = 0
     """Number of messages of a link of which it is kept when they passed."""
 
 
-def join_links(clocks: dict[bytes, Clocks], found: Iterator[Batch]) -> Iterator[Batch]:
+def join_links(setting: Setting, clocks: dict[bytes, Clocks], found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: the `LINK` rows of `RESULTS`, each link's together, what was sent before what was taken.
 
     `clocks`: by run. What was sent waits in a file until what was taken comes.
     """
-    yield from batches(RESULTS, _of_links(clocks, rows_of(found)))
+    yield from batches(RESULTS, _of_links(setting, clocks, rows_of(found)))
 
 
-def _of_links(clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> Iterator[Row]:
+def _of_links(setting: Setting, clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> Iterator[Row]:
     for (run, near, far), mine in groupby(rows, lambda row: (row["run"], row["near"], row["far"])):
         clock, link = clocks[run], (name_of(near), name_of(far))
+        if not setting.compares(*link):
+            continue
         ways = OnTheWay(clock.width)
         sure = OnTheWay(clock.width) if clock.doubts else None
         with Store() as store:
@@ -104,18 +102,7 @@ def _of_links(clocks: dict[bytes, Clocks], rows: Iterator[dict[str, Any]]) -> It
             sent, taken = store.blocks(("sent",)), store.blocks(("taken",))
             pair = clock.doubts.get(link[0], CERTAIN), clock.doubts.get(link[1], CERTAIN)
             until = clock.last.get(link[0], -1)
-            for each in compare(
-                name_of(run),
-                link,
-                sent,
-                taken,
-                pair,
-                shared_clock=clock.shared,
-                until=until,
-                is_modelled=clock.is_modelled,
-                skew=clock.skew,
-                kept=clock.kept,
-            ):
+            for each in compare(setting, name_of(run), link, sent, taken, pair, until=until, kept=clock.kept):
                 if isinstance(each, Comparison):
                     yield from _compared(run, link, each)
                     continue

@@ -41,7 +41,8 @@ def churn(count: int) -> Iterator[str]:
         yield client(seq + 1, "publish", f"p{number}", of="a", event=1)
         for place in (0, 1):
             told = {"kind": "publish", "id": f"p{number}", "to": f"s{number + place}"}
-            yield json.dumps({**at(seq + 2 + place), "event": "deliver", "peer": "c", "message": told})
+            came = {**at(seq + 2 + place), "time": 1000 * (seq + 1)}
+            yield json.dumps({**came, "event": "deliver", "peer": "c", "message": told})
         yield client(seq + 4, "unsubscribe", f"s{number}")
 
 

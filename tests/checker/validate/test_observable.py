@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.cli.validate import render
 from routeproof.checker.validate import Report
 from routeproof.checker.validate.report import Why
 from routeproof.model.routing_mutants import MUTANTS
@@ -64,12 +65,44 @@ def test_a_black_box_is_judged_by_what_its_header_promises(tmp_path: Path) -> No
         run = walk("star4", "active", seed, "removals-first")
         rows = without(run.rows, "receive", "send", "drop", "crash", "restart")
         assert "owed deliveries" in judged(rows, tmp_path, "observable").unjudged[0]
-        rows[0]["settles"] = 0
+        rows[0]["settles"] = slowest(rows)
         rows[-1]["time"] = rows[-1]["time"] + 1
-        lost += judged(rows, tmp_path, "observable").verdict == "rejected"
+        lost += "TRC-7" in {r.rule for r in judged(rows, tmp_path, "observable").rejections}
         rows[0]["settles"] = 10_000
-        assert judged(rows, tmp_path, "observable").verdict == "accepted", "nothing was ever settled"
+        report = judged(rows, tmp_path, "observable")
+        assert report.verdict == "accepted", "nothing was ever settled"
+        assert not report.extent.obligations or "10,000 ns, is too long for" in render(report).splitlines()[0]
     assert lost
+
+
+def slowest(rows: list[Row]) -> int:
+    """The longest time from a publication to one of its deliveries."""
+    made = {row["message"]["id"]: row["time"] for row in rows[1:] if row["event"] == "client"}
+    return max((row["time"] - made[row["message"]["id"]] for row in rows[1:] if row["event"] == "deliver"), default=0)
+
+
+def test_a_promise_that_deliveries_disprove(tmp_path: Path) -> None:
+    """It is rejected as such, and a delivery that is lost by it is said to be late perhaps."""
+    rows = without(rows_of("line4", "active", 3), "receive", "send")
+    assert slowest(rows) > 1
+    rows[0]["settles"] = slowest(rows)
+    assert judged(rows, tmp_path, "observable").verdict == "accepted"
+    rows[0]["settles"] = slowest(rows) - 1
+    first = judged(rows, tmp_path, "observable").rejections[0]
+    assert (first.rule, first.seen.endswith("which is 1 nanoseconds too late")) == ("TRC-11", True)
+    at = max(n for n, row in enumerate(rows) if row.get("event") == "deliver")
+    lost = judged(rows[:at] + rows[at + 1 :], tmp_path, "observable").rejections
+    assert all("it may only be late" in r.reason for r in lost if r.rule == "TRC-7")
+
+
+def test_a_promise_that_links_disprove(tmp_path: Path) -> None:
+    """The message that was longest on its link is named."""
+    rows = rows_of("line4", "active", 3)
+    rows[0]["settles"] = 1
+    found = [r for r in judged(rows, tmp_path).rejections if r.rule == "TRC-11"]
+    assert any("sent this message at its seq" in r.wanted for r in found)
+    rows[0]["settles"] = rows[-1]["time"]
+    assert judged(rows, tmp_path).verdict == "accepted"
 
 
 def test_without_a_clock_links_tell_what_is_owed(tmp_path: Path) -> None:
@@ -227,6 +260,7 @@ def test_of_two_things_at_one_moment_nobody_knows_the_first(old: str, new: str, 
 def test_nothing_comes_before_it_was_asked_for(said: str, wanted: str | None, tmp_path: Path) -> None:
     """At one broker its own order tells. After a withdrawal something may have been on its way to the client."""
     rows = clients(*(f"{each} b1 {1000 * at}" for at, each in enumerate(said.split(), 1)))
+    rows[0]["settles"] = 10_000
     for to_client in (False, True):
         if to_client:
             for row in rows[1:]:

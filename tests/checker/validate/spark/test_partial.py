@@ -1,0 +1,26 @@
+"""Observation by broker, and a promise that events disprove: Spark's report is that of one core."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from routeproof.checker.validate import setting_of, validate
+from routeproof.checker.validate.spark.job import judge
+from tests.checker.validate.churned import Churn
+from tests.checker.validate.test_partial import ALL, brokers_of, observed
+from tests.checker.validate.test_readiness import rows_in
+from tests.checker.validate.walks import write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_the_report_is_that_of_one_core(tmp_path: Path, spark: "SparkSession") -> None:
+    rows = rows_in(Churn("none", 5, newcomers=15, gap=20_000).record(tmp_path / "correct.jsonl"))
+    rows[0]["settles"] = 1_000_000
+    some = brokers_of(rows)[:4]
+    seen = dict.fromkeys(some, ALL) | {some[1]: ["client", "receive", "deliver"], some[2]: ["client", "deliver"]}
+    path = write(observed(rows, seen), tmp_path / "part.jsonl")
+    expected = validate(path)
+    assert {r.rule for r in expected.rejections} == {"TRC-11"}
+    assert expected.extent.links
+    assert judge(spark, path, setting_of(path, "equivalent")) == expected
