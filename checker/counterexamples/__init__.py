@@ -28,7 +28,7 @@ from routeproof.spec.properties import PROPERTIES, Property, properties_for
 from routeproof.traces import Event, Header, Trace, TraceError, describe, read_trace
 from routeproof.traces.fields import Raw, name, names, table, text
 from routeproof.traces.files import named, stored
-from routeproof.traces.format import dialect_of, read_event, read_header
+from routeproof.traces.format import dialect_of, keeps_own, read_event, read_header
 from routeproof.traces.reader import WHOLE_BYTES
 
 __all__ = ["NotEnabled", "Replay", "ReplayDifference", "replay", "replay_file", "replay_trace"]
@@ -193,14 +193,14 @@ def _other_events(trace: Trace, world: World, steps: Sequence[Step], *, is_whole
 
     If the replay had to stop (`is_whole` is false), events recorded after that place are not compared.
     """
-    dialect = dialect_of(trace.header)
+    dialect, own = dialect_of(trace.header), keeps_own(trace.header.protocol)
     for number, (wanted, row) in enumerate(zip_longest(trace.events, events(world, steps)), start=1):
         if row is None and not is_whole:
             return None
         step = f"step {row['time']}" if row is not None else f"after step {len(steps)}"
         if row is not None and wanted is not None and wanted.time is None:
             row.pop("time")  # the trace was recorded without a clock
-        seen = None if row is None else read_event(row, dialect)
+        seen = None if row is None else read_event(row, dialect, own=own)
         if wanted != seen:
             return ReplayDifference(f"{step}, event {number}", _shown(wanted), _other(wanted, seen))
     return None

@@ -16,6 +16,9 @@ from routeproof.model.world import World
 if TYPE_CHECKING:
     from routeproof.checker.fuzz.strategies import Fuzzing
 
+NAIVE = frozenset({("looked", "newest"), ("commit", "early"), ("torn", "installed")})
+"""The readings of the naive switch. They go together: without one of them it is no switch that anyone describes."""
+
 Row = tuple[str, str]
 Table = dict[str, Any]
 
@@ -111,7 +114,17 @@ def smaller(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
                 clusters = [*row["clusters"][:epoch], number, *row["clusters"][epoch + 1 :]]
                 rows = [*table["subscription"][:i], {**row, "clusters": clusters}, *table["subscription"][i + 1 :]]
                 yield f"with {row['id']} in cluster {number} of strategy {epoch}", {**table, "subscription": rows}
-    yield from without_sections(table)
+    for what, less in without_sections(table):
+        if not _is_naive(table) or _is_naive(less) or not any(_has(less, key, value) for key, value in NAIVE):
+            yield what, less
+
+
+def _has(table: Mapping[str, Any], key: str, value: str) -> bool:
+    return bool(table.get("trees", {}).get(key) == value)
+
+
+def _is_naive(table: Mapping[str, Any]) -> bool:
+    return all(_has(table, key, value) for key, value in NAIVE)
 
 
 def _with(table: Mapping[str, Any], strategies: list[Any], clusters: Any) -> Table:

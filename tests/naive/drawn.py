@@ -29,13 +29,26 @@ MOVING = {
     "publishes": "arrived",
 }
 """Readings of migration: the values that are not the default."""
+SWITCHING: dict[str, tuple[str, ...]] = {
+    "looked": ("newest",),
+    "commit": ("early",),
+    "torn": ("acknowledged", "installed"),
+    "leaves": ("marked",),
+    "dropped": ("tree",),
+    "next": ("any-time",),
+    "log": ("forgotten",),
+    "changes": ("old", "new"),
+    "parts": ("each",),
+    "publisher": ("floods",),
+}
+"""Readings of dissemination on trees: the values that are not the default."""
 POLICIES = ("none", "active", "lazy", "packing")
 
 
 def drawn(protocol: str, seed: int) -> dict[str, Any]:
     """Returns an instance of the protocol, under one policy."""
     r = random.Random(f"{protocol} {seed}")
-    is_moving = protocol == "migration"  # publishers are nodes too: fewer of the others
+    is_moving = protocol in ("migration", "trees")  # there are further nodes: fewer of the others
     brokers = r.choice((2, 2, 3) if is_moving else (2, 3, 3, 3))
     star = r.random() < 0.3
     events = range(r.choice(EVENTS))
@@ -54,7 +67,10 @@ def drawn(protocol: str, seed: int) -> dict[str, Any]:
             : r.choice((1, 2))
         ]
     ]
-    return table | OWN[protocol](r, brokers)
+    table |= OWN[protocol](r, brokers)
+    if protocol == "trees":
+        _clustered(r, table)
+    return table
 
 
 def _some(r: random.Random, events: range) -> list[int]:
@@ -108,4 +124,33 @@ def _migration(r: random.Random, brokers: int) -> dict[str, Any]:
     return {"policy": r.choice(POLICIES), "migration": {"moves": moves, **readings}}
 
 
-OWN = {"routing": _faulty, "pruning": _pruning, "migration": _migration}
+def _trees(r: random.Random, brokers: int) -> dict[str, Any]:
+    """One switch or two between spanning trees of two or three brokers, and any mixture of readings."""
+    links = [[1, 2], [2, 3], [1, 3]] if brokers == 3 else [[1, 2]]
+
+    def strategy() -> list[list[list[int]]]:
+        return [r.sample(links, brokers - 1) for _ in range(r.choice((1, 1, 2)))]
+
+    readings: dict[str, Any] = {name: r.choice(values) for name, values in SWITCHING.items() if r.random() < 0.25}
+    strategies = [strategy() for _ in range(r.choice((2, 2, 2, 2, 3)))]
+    return {"policy": "none", "trees": {"links": links, "strategies": strategies, **readings}}
+
+
+def _clustered(r: random.Random, table: dict[str, Any]) -> None:
+    """Draws the clusters, and leaves out clients: two would seldom be searched."""
+    if r.random() < 0.85:
+        table["subscription"] = [s | {"unsubscribes": r.random() < 0.3} for s in table["subscription"][:1]]
+        table["publication"] = table["publication"][:1]
+        table["advertisement"] = [
+            {**a, "unadvertises": False}
+            for a in table["advertisement"]
+            if a["id"] in {p["of"] for p in table["publication"]}
+        ]
+    for s in table["subscription"]:
+        s["clusters"] = [
+            sorted(r.sample(range(1, len(trees) + 1), r.choice((1, 1, len(trees)))))
+            for trees in table["trees"]["strategies"]
+        ]
+
+
+OWN = {"routing": _faulty, "pruning": _pruning, "migration": _migration, "trees": _trees}

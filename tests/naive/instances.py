@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tests.naive.filters import as_event_sets
 
 MODEL = Path(__file__).parents[2] / "model"
-FOLDERS = ("instances", "pruning/instances", "migration/instances")
+FOLDERS = ("instances", "pruning/instances", "migration/instances", "trees/instances")
 SHIPPED = {path.stem: path for name in FOLDERS for path in (MODEL / name).glob("*.toml")}
 
 
@@ -37,6 +37,9 @@ class Instance(NamedTuple):
     """How many of each fault may happen."""
     pruning: tuple[tuple[str, Any], ...] = ()
     migration: tuple[tuple[str, Any], ...] = ()
+    trees: tuple[tuple[str, Any], ...] = ()
+    clusters: tuple[Any, ...] = ()
+    """By subscription, the trees of each strategy in whose clusters it has a part."""
     congestion: tuple[int, ...] = ()
     must_fail: frozenset[str] = frozenset()
 
@@ -69,6 +72,8 @@ def instance_of(raw: dict[str, Any]) -> Instance:
         faults=tuple(raw.get("faults", {}).items()),
         pruning=tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in raw.get("pruning", {}).items()),
         migration=tuple((k, v) for k, v in raw.get("migration", {}).items()),
+        trees=tuple((k, v) for k, v in raw.get("trees", {}).items()),
+        clusters=tuple(s.get("clusters", ()) for s in subs),
         congestion=tuple(c["at"] for c in raw.get("congestion", [])),
         must_fail=frozenset(raw.get("must_fail", [])),
     )

@@ -4,8 +4,9 @@ from tests.migration.naive import Migration
 from tests.naive.instances import Instance
 from tests.naive.routing import Routing
 from tests.pruning.naive import Pruning
+from tests.trees.naive import Trees
 
-SYSTEMS = {"routing": Routing, "pruning": Pruning, "migration": Migration}
+SYSTEMS = {"routing": Routing, "pruning": Pruning, "migration": Migration, "trees": Trees}
 
 
 def system(instance: Instance, policy: str) -> Routing:

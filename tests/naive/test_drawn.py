@@ -17,7 +17,7 @@ DAILY, ALL = 12, 250
 UNJUDGED = {"CriticalBroker"}
 
 
-@pytest.mark.parametrize("protocol", ["routing", "pruning", "migration"])
+@pytest.mark.parametrize("protocol", ["routing", "pruning", "migration", "trees"])
 @pytest.mark.parametrize("seed", daily(range(ALL), lambda seed: seed < DAILY))
 def test_both_searches_find_the_same(protocol: str, seed: int) -> None:
     table = drawn(protocol, seed)
@@ -29,7 +29,7 @@ def test_both_searches_find_the_same(protocol: str, seed: int) -> None:
         assert set(naive.violated) == failed - UNJUDGED
 
 
-@pytest.mark.parametrize("protocol", ["routing", "pruning", "migration"])
+@pytest.mark.parametrize("protocol", ["routing", "pruning", "migration", "trees"])
 def test_a_third_of_the_drawn_instances_is_searched(protocol: str) -> None:
     def is_small(seed: int) -> bool:
         table = drawn(protocol, seed)

@@ -20,7 +20,7 @@ COUNTS: dict[str, dict[str, list[int]]] = json.loads((HERE / "counts.json").read
 NAIVE: dict[str, dict[str, list[int]]] = json.loads((HERE.parents[1] / "naive" / "counts.json").read_text())
 FOR_CAMPAIGNS = {(n, p) for n in ("two4", "leave5", "star5", "pair3") for p in find(n).policies[1:]}
 """Under the first policy they are looked at daily; under the others `routeproof check` looks at them too."""
-LARGE = ("returns3", "crowd3", "boost4", "over-new4")
+LARGE = ("returns3", "crowd3", "boost4", "over-new4", "busy4", "leaves4", "turns3")
 FOR_CAMPAIGNS |= {(name, find(name).policies[0]) for name in LARGE}
 DECLARING = [instance.name for instance in shipped() if instance.must_reach]
 CASES = [(i.name, policy) for i in shipped() for policy in i.policies]
