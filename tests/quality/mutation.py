@@ -6,18 +6,20 @@ caught by the first that notices, the cheapest first:
     lockstep    one broker told anything, in the model and in the reference implementation: messages or tables differ
     replay      a counterexample of the corpus no longer goes as it went, event by event
     search      all states of small instances: their numbers, or the properties that fail, are not the recorded ones
-    tests       the tests of the module (`TESTS`)
+    tests       a unit test (`TESTS`), asked one by one as pytest does
 
 A mutant that runs more than ten times as long as the sound code does is caught, too. What nobody notices is listed in
 `mutants.json`, each with the reason why nothing that brokers do depends on it.
 
     python -m tests.quality.mutation OUT.jsonl [MODULE...]     plays all that OUT.jsonl does not have yet
-    python -m tests.quality.mutation --record OUT.jsonl        writes what it found into `mutants.json`
+    python -m tests.quality.mutation --tests OUT.jsonl         asks the unit tests only, of those that nothing caught
+    python -m tests.quality.mutation --record OUT.jsonl        writes what was found into `mutants.json`
+
+`--no-tests` leaves the unit tests out, `--few` draws fewer talks.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import json
@@ -36,6 +38,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from attrs import define, frozen
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -64,39 +67,25 @@ READING = frozenset(
 )
 """Modules that read files, or list what there is: they decide what is asked, not what brokers do."""
 
-FOLDERS = {
-    "model/pruning": "pruning",
-    "impl/pruning": "pruning",
-    "impl/index": "index",
-    "model": "world",
-    "model/filters": "filters",
-}
 
-
-def _modules() -> Iterator[tuple[str, str]]:
-    yield "routeproof.impl.routing", "routing"
-    for folder, group in FOLDERS.items():
+def _modules() -> Iterator[str]:
+    yield "routeproof.impl.routing"
+    for folder in ("model/pruning", "impl/pruning", "impl/index", "model", "model/filters"):
         for path in sorted((ROOT / folder).glob("*.py")):
             name = path.relative_to(ROOT).as_posix()
             if path.stem != "__init__" and "mutants" not in path.stem and name not in READING:
-                is_core = path.stem in ("routing", "overlay", "messages", "tables")
-                yield f"routeproof.{name[:-3].replace('/', '.')}", "routing" if is_core and folder == "model" else group
+                yield f"routeproof.{name[:-3].replace('/', '.')}"
 
 
-MODULES = dict(_modules())
-"""The modules that decide what brokers do, and which cases are about them."""
+MODULES = tuple(_modules())
+"""The modules that decide what brokers do."""
 
-TESTS = {
-    "routing": ("tests/model/test_routing.py", "tests/model/test_overlay.py", "tests/impl/test_broker.py"),
-    "world": ("tests/model/test_routing.py", "tests/pruning/test_model.py", "tests/checker/test_monitor.py"),
-    "pruning": ("tests/pruning/test_model.py", "tests/pruning/test_brokers.py"),
-    "filters": (
-        *(f"tests/model/filters/test_{name}.py" for name in ("spec_example", "strict_cases", "event_set")),
-        *(f"tests/model/filters/test_{name}.py" for name in ("numbers", "normal_forms", "second_dialect", "laws")),
-        *(f"tests/model/filters/test_{name}.py" for name in ("strings_against_automata", "malformed")),
-    ),
-    "index": ("tests/impl/test_sketch.py", "tests/impl/test_indexes.py", "tests/impl/test_broker.py"),
-}
+TESTS = (
+    *("tests/model", "tests/impl/test_broker.py", "tests/impl/test_indexes.py", "tests/impl/test_sketch.py"),
+    *("tests/impl/test_simulator.py", "tests/impl/test_recording.py", "tests/pruning/test_model.py"),
+    *("tests/pruning/test_brokers.py", "tests/pruning/test_similarity.py", "tests/pruning/test_readings.py"),
+    *("tests/checker/test_monitor.py", "tests/checker/test_replay.py", "tests/checker/explore/test_columns.py"),
+)
 SEARCHED = (
     *("tiny", "loss2", "unadv3", "crash3", "reorder2", "duplicate3"),
     *("back2", "overtake2", "hold3", "return3", "collects3", "absent3", "forgets3", "adverts3"),
@@ -104,10 +93,10 @@ SEARCHED = (
 LARGEST = 4_000
 """States of a search that is repeated for each mutant."""
 
-KINDS = ("lockstep", "replay", "search")
+KINDS = ("lockstep", "replay", "search", "tests")
 
-MOST = 1.0
-"""Seconds of the sound code in cases of one kind that one mutant is given: a survivor costs all of them."""
+MOST = {"lockstep": 1.0, "replay": 1.0, "search": 1.0, "tests": 10.0}
+"""Seconds of the sound code in cases of each kind that one mutant is given: a survivor costs all of them."""
 
 AT_ONCE = 4
 """Mutants at a time."""
@@ -187,13 +176,15 @@ def search_cases() -> Iterator[Callable[[], object]]:
         yield from (partial(searched, name, p) for p, counts in COUNTS[name].items() if counts[0] <= LARGEST)
 
 
-def prepare(share: float = 1.0) -> list[Case]:
+def prepare(share: float = 1.0, items: Sequence[pytest.Item] = ()) -> list[Case]:
     """Every case with what it reaches, the cheapest first. The sound code passes all of them."""
     for module in MODULES:
         importlib.import_module(module)
-    found = [measured("lockstep", each) for each in list(lockstep_cases(share))]
-    found += [measured("replay", each) for each in replay_cases()]
-    found += [measured("search", each) for each in search_cases()]
+    found = [measured("tests", partial(passes, item)) for item in items]
+    if share:
+        found += [measured("lockstep", each) for each in list(lockstep_cases(share))]
+        found += [measured("replay", each) for each in replay_cases()]
+        found += [measured("search", each) for each in search_cases()]
     return sorted(found, key=lambda case: (KINDS.index(case.kind), case.seconds))
 
 
@@ -214,6 +205,32 @@ def measured(kind: str, play: Callable[[], object]) -> Case:
     play()
     files = {file for file, _ in used if str(ROOT) in file}
     return Case(kind, play, frozenset(each for each in used if each[0] in files), process_time() - before)
+
+
+def passes(item: pytest.Item) -> bool:
+    """Whether a unit test passes. What modules and sessions share for their tests is made anew."""
+    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=None))
+
+
+@frozen
+class Asking:
+    """A plugin of pytest that does something else with the tests that were collected than to run them."""
+
+    ask: Callable[[Sequence[pytest.Item]], None]
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.ask(session.items)
+        return True
+
+
+def with_unit_tests(ask: Callable[[Sequence[pytest.Item]], None]) -> None:
+    settings.register_profile(
+        "mutants", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    settings.load_profile("mutants")
+    options = ["-q", "-n0", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal"]
+    ended = pytest.main([*options, *(str(ROOT / each) for each in TESTS)], plugins=[Asking(ask)])
+    assert ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), ended
 
 
 def forget() -> None:
@@ -245,7 +262,7 @@ class Trial:
     pipe: int
 
     @classmethod
-    def begin(cls, mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> Trial:
+    def begin(cls, mutant: Mutant, cases: Sequence[Case]) -> Trial:
         reader, writer = os.pipe()
         if (child := os.fork()) == 0:
             os.close(reader)
@@ -253,7 +270,7 @@ class Trial:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             try:
-                answer = _noticed(mutant, cases, tests=tests)
+                answer = _noticed(mutant, cases)
             except BaseException as error:  # noqa: BLE001  # a fault may break anything
                 answer = f"error {type(error).__name__}: {error}"[:300]
             os.write(writer, answer.encode())
@@ -269,19 +286,17 @@ class Trial:
         return answer if status == 0 else "lockstep, which ends the process"
 
 
-def caught_by(mutant: Mutant, cases: Sequence[Case], *, tests: bool = True) -> str:
-    return Trial.begin(mutant, cases, tests=tests).answer()
+def caught_by(mutant: Mutant, cases: Sequence[Case]) -> str:
+    return Trial.begin(mutant, cases).answer()
 
 
-def answers(
-    asked: Iterable[Mutant], cases: Sequence[Case], *, tests: bool, at_once: int
-) -> Iterator[tuple[Mutant, str]]:
+def answers(asked: Iterable[Mutant], cases: Sequence[Case], at_once: int) -> Iterator[tuple[Mutant, str]]:
     """Who notices each mutant, some of them at a time."""
     running: dict[int, Trial] = {}
     waiting = iter(asked)
     while True:
         for mutant in islice(waiting, at_once - len(running)):
-            trial = Trial.begin(mutant, cases, tests=tests)
+            trial = Trial.begin(mutant, cases)
             running[trial.pipe] = trial
         if not running:
             return
@@ -290,12 +305,11 @@ def answers(
             yield trial.mutant, trial.answer()
 
 
-def _noticed(mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> str:
+def _noticed(mutant: Mutant, cases: Sequence[Case]) -> str:
     place = in_use(mutant)[0].__code__
-    group = MODULES[mutant.module]
     reach = (place.co_filename, place.co_qualname)
     reached = [case for case in cases if reach in case.reaches]
-    mine = [case for kind in KINDS for case in _affordable(each for each in reached if each.kind == kind)]
+    mine = [case for kind in KINDS for case in _affordable(kind, reached)]
     apply(mutant)
     forget()
     signal.signal(signal.SIGVTALRM, _end)
@@ -310,21 +324,14 @@ def _noticed(mutant: Mutant, cases: Sequence[Case], *, tests: bool) -> str:
             return case.kind
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    if tests and (group in TESTS):
-        signal.setitimer(signal.ITIMER_VIRTUAL, 300)
-        for file in TESTS[group]:
-            with contextlib.suppress(SystemExit):
-                options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--assert=plain"]
-                if pytest.main([*options, str(ROOT / file)]) != pytest.ExitCode.OK:
-                    return "tests"
     return ""
 
 
-def _affordable(cases: Iterable[Case]) -> list[Case]:
-    """The first cases, as far as `MOST` goes."""
-    asked = list(cases)
+def _affordable(kind: str, cases: Iterable[Case]) -> list[Case]:
+    """The first cases of a kind, as far as `MOST` goes."""
+    asked = [case for case in cases if case.kind == kind]
     before = accumulate((each.seconds for each in asked), initial=0.0)
-    return [each for each, spent in zip(asked, before, strict=False) if spent < MOST]
+    return [each for each, spent in zip(asked, before, strict=False) if spent < MOST[kind]]
 
 
 def _end(*_: object) -> None:
@@ -349,23 +356,39 @@ class Played:
             out.write(json.dumps([mutant.module, mutant.key, answer]) + "\n")
 
 
-def play(out: Path, modules: Iterable[str], *, tests: bool, share: float) -> None:
-    """Plays every mutant that has no result yet, or that nothing caught. `tests`: also by the tests of its module."""
+def play(out: Path, modules: Iterable[str], share: float, items: Sequence[pytest.Item] = ()) -> None:
+    """Plays every mutant that has no result yet, or that nothing caught."""
     played = Played(out)
     for module in MODULES:
         importlib.import_module(module)
     in_use(mutants("routeproof.model.routing")[0])
-    cases = prepare(share) if share else []
+    cases = prepare(share, items)
     known = played.known()
     gc.collect()
     gc.freeze()
     print(f"{len(cases)} cases, {sum(case.seconds for case in cases):.0f} s", flush=True)
     for module in modules:
         left = [each for each in mutants(module) if is_left(known.get((each.module, each.key), ""))]
-        for mutant, answer in answers(left, cases, tests=tests, at_once=AT_ONCE):
+        for mutant, answer in answers(left, cases, AT_ONCE):
             played.add(mutant, answer)
         rows = Counter(played.known()[each.module, each.key] for each in mutants(module))
         print(module, dict(rows), flush=True)
+
+
+def record(out: Path, modules: Iterable[str]) -> None:
+    """Writes who caught the mutants of modules. What is left keeps its reason; a new one has none yet."""
+    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    known = Played(out).known()
+    for module in modules:
+        every = [(each.key, known[module, each.key]) for each in mutants(module) if (module, each.key) in known]
+        if not every:
+            continue
+        former = recorded.get(module, {})
+        caught = Counter(answer.split(",")[0].split()[0] for _, answer in every if not is_left(answer))
+        left = {key: former.get("left", {}).get(key, "") for key, answer in every if is_left(answer)}
+        daily = {"daily": former["daily"]} if "daily" in former else {}
+        recorded[module] = {"mutants": len(every), **caught, "left": left, **daily}
+    RECORD.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def is_left(answer: str) -> bool:
@@ -375,13 +398,15 @@ def is_left(answer: str) -> bool:
 
 def main(arguments: Sequence[str]) -> None:
     options = [each for each in arguments if each.startswith("--")]
-    out, *modules = [each for each in arguments if not each.startswith("--")]
-    play(
-        Path(out),
-        modules or list(MODULES),
-        tests="--no-tests" not in options,
-        share=0.0 if "--tests" in options else 0.4 if "--few" in options else 1.0,
-    )
+    out, *named = [each for each in arguments if not each.startswith("--")]
+    modules = [each if each in MODULES else f"routeproof.{each}" for each in named] or list(MODULES)
+    if "--record" in options:
+        record(Path(out), modules)
+    elif "--no-tests" in options:
+        play(Path(out), modules, 0.4 if "--few" in options else 1.0)
+    else:
+        share = 0.0 if "--tests" in options else 0.4 if "--few" in options else 1.0
+        with_unit_tests(partial(play, Path(out), modules, share))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from tests.quality.mutation import KINDS, MODULES, RECORD, Case, caught_by, meas
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "mutants.md"
 RECORDED: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
-CAUGHT = (*KINDS, "tests")
+CAUGHT = KINDS
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +44,13 @@ def test_the_record_adds_up() -> None:
 def test_a_sample_is_caught_by_talks_that_were_made_up(module: str, made_up: list[Case]) -> None:
     sample = [each for each in mutants(module) if each.key in RECORDED[module]["daily"]]
     assert len(sample) == len(RECORDED[module]["daily"]) >= 8
-    assert [each.key for each in sample if caught_by(each, made_up, tests=False) != "lockstep"] == []
+    assert [each.key for each in sample if caught_by(each, made_up) != "lockstep"] == []
 
 
 def test_a_mutant_that_changes_nothing_is_not_caught(made_up: list[Case]) -> None:
     key = "Routing.goes_before: comparison: (t not in sent, by_id(t)) < (s not in sent, by_id(s))"
     [same] = [each for each in mutants("routeproof.model.routing") if each.key == key]
-    assert caught_by(same, made_up, tests=False) == ""
+    assert caught_by(same, made_up) == ""
 
 
 def test_a_mutant_that_does_not_end_is_caught(made_up: list[Case]) -> None:
@@ -61,7 +61,7 @@ def test_a_mutant_that_does_not_end_is_caught(made_up: list[Case]) -> None:
             pass
 
     case = Case("lockstep", endless, made_up[0].reaches, 0.0)
-    assert caught_by(update, [case], tests=False) == "lockstep, which does not end"
+    assert caught_by(update, [case]) == "lockstep, which does not end"
 
 
 def test_the_documented_table_is_the_record() -> None:
