@@ -140,6 +140,8 @@ class Network:
     finds the queue full stays at the head of its link and holds up what comes behind it there (back-pressure); links
     that wait are let in by turns. A link itself holds any number, as a sender's output buffer would: were it to block
     its sender too, two brokers that are both full would wait for each other for ever.
+
+    With `overflows`, a message that finds the queue full is lost instead.
     """
 
     latency: int = MILLISECOND
@@ -148,6 +150,7 @@ class Network:
     jitter: int = 0
     """Up to this much is added to a latency, never overtaking what was sent before."""
     capacity: int | None = field(default=None, validator=optional(ge(1)))
+    overflows: bool = False
     seed: int = 0
 
 
@@ -194,6 +197,8 @@ class Simulator:
     now: int = field(default=0, init=False)
     handled: int = field(default=0, init=False)
     """Messages, clients' operations included."""
+    lost: int = field(default=0, init=False)
+    """Messages that found a full queue that `overflows`."""
     _events: list[tuple[int, int, _Station | _Line, Message | TimedOperation | None]] = field(factory=list, init=False)
     _number: int = field(default=0, init=False)
     _stations: dict[Node, _Station] = field(factory=dict, init=False)
@@ -273,6 +278,9 @@ class Simulator:
         station = line.to
         capacity = self.network.capacity
         if capacity is not None and len(station.queue) >= capacity:
+            if self.network.overflows:
+                self.lost += 1
+                return
             if not line.held:
                 station.shut_out.append(line)
             line.held.append(message)

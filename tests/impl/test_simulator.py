@@ -203,6 +203,13 @@ def test_a_full_queue_holds_messages_back_and_loses_none() -> None:
     assert waiting == [(3, 1, 2), (6, 1, 1), (9, 1, 1), (12, 1, 0), (15, 0, 0), (18, 0, 0), (20, 0, 0)]
 
 
+def test_a_full_queue_that_overflows_loses_what_comes() -> None:
+    """Of four that come at once, one is served, one waits, two are lost."""
+    simulator = Simulator(PAIR, silent, Costs(5, 5, 5, 5), Network(capacity=1, overflows=True))
+    simulator.play([publish(0, 1, n) for n in range(4)])
+    assert (simulator.handled, simulator.lost) == (2, 2)
+
+
 def test_held_links_are_let_in_by_turns() -> None:
     """Four come at once over one link, and then one over another, which need not wait for all of them."""
     star = Overlay.of([(1, 2), (1, 3)])

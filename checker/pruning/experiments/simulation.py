@@ -18,7 +18,7 @@ from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl import implementation_of, make_node
 from routeproof.impl.observers import Metrics, quantile, subscriptions
 from routeproof.impl.pruning import IMPLEMENTATION, Congestion
-from routeproof.impl.simulator import SECOND, Observer, Sends, Simulator, TimedOperation
+from routeproof.impl.simulator import SECOND, Network, Observer, Sends, Simulator, TimedOperation
 from routeproof.impl.workloads import Recipe
 from routeproof.impl.workloads.controlled import PROBE
 from routeproof.model.filters import Attributes
@@ -115,7 +115,8 @@ HOLD = Congestion(high=100, low=10)
 class Simulation:
     """`recipe` has been scaled. `name` is for tables and plots. `holds`: congested brokers hold withdrawals.
 
-    `subscription` is the price of one in nanoseconds, where it is not that of Table II.
+    `subscription` is the price of one in nanoseconds, where it is not that of Table II. A queue of `capacity` messages
+    loses what comes when it is full.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Simulation:
     seed: int
     holds: bool = False
     subscription: int | None = None
+    capacity: int | None = None
 
     def run(self) -> SimulationResult:
         drawn = self.recipe.workload(self.seed)
@@ -135,12 +137,13 @@ class Simulation:
             overlay,
             lambda broker: make_node(broker, overlay.neighbours(broker), self.policy),
             costs if self.subscription is None else evolve(costs, subscribe=self.subscription),
+            Network(capacity=self.capacity, overflows=self.capacity is not None),
             observers=[metrics, aftermath],
             signals=HOLD.signals() if self.holds else None,
         )
         with collecting_rarely():
             simulator.play(drawn.operations())
-        return _outcome(metrics, aftermath, drawn.watched)
+        return _outcome(metrics, aftermath, drawn.watched, simulator.lost)
 
 
 @frozen
@@ -200,6 +203,8 @@ class SimulationResult:
     brokers: Mapping[Node, BrokerNumbers]
     rows: tuple[int, ...]
     """The largest database of each broker that ever had one, at the samples."""
+    lost: int
+    """Messages that found a full queue."""
     delay_over_time: Sequence[Point] = field(repr=False)
     """The mean of each stretch, at the time of delivery."""
     queue_over_time: Sequence[Point] = field(repr=False)
@@ -254,7 +259,7 @@ class SimulationResult:
         return sum(numbers.in_vain for numbers in some) / publications if publications else None
 
 
-def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]) -> SimulationResult:
+def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str], lost: int) -> SimulationResult:
     since = aftermath.since or 0
     brokers = metrics.brokers
     before = sum(time < since for time in metrics.times)
@@ -288,6 +293,7 @@ def _outcome(metrics: Metrics, aftermath: Aftermath, watched: Mapping[Node, str]
             for broker in brokers
         },
         rows=tuple(most for broker in brokers if (most := max(metrics.series("rows", broker)))),
+        lost=lost,
         delay_over_time=gathered,
         queue_over_time=over_time("queue", list(watched), max),
         mean_queue_over_time=over_time("queue", brokers, _mean),
