@@ -26,6 +26,7 @@ COMMANDS = {
     "reproduce": "repeat the papers' experiments and compare the figures",
     "validate": "judge whether a recorded run of any broker is one that the model allows",
     "place": "compute where the publishers of a recorded run should be",
+    "trees": "compute many trees for a network, its documents and its subscriptions",
     "prove": "prove theorems for networks of any size, with Z3",
     "show": "print a counterexample step by step, or as a diagram",
     "shrink": "make a counterexample or a rejected run as short as possible",

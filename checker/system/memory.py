@@ -25,7 +25,7 @@ from routeproof.model.filters.interface import quoted
 
 MEGABYTE = 1 << 20
 
-TO_LOAD: Mapping[str, int] = {"run": 416, "reproduce": 416, "bench": 416, "place": 416, "prove": 224}
+TO_LOAD: Mapping[str, int] = {"run": 416, "reproduce": 416, "bench": 416, "place": 416, "trees": 416, "prove": 224}
 """Megabytes of address space that libraries take at most until they are loaded, by command."""
 
 TO_LOAD_ALL_OTHERS = 144

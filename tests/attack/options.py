@@ -66,6 +66,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "run": ("stock", "--scale", "0.0001"),
     "validate": ("t.jsonl",),
     "place": ("t.jsonl",),
+    "trees": ("t.jsonl", "t.jsonl", "t.jsonl"),
     "show": ("t.jsonl",),
     "shrink": ("t.jsonl",),
     "prove": ("no-such-theorem", "nor-this"),

@@ -60,6 +60,7 @@ MISTAKES = [
     ["validate", HOSTILE],
     ["validate", NOT_UTF8],
     ["place", HOSTILE],
+    ["trees", HOSTILE, HOSTILE, HOSTILE],
     ["show", HOSTILE + NOT_UTF8],
     ["shrink", HOSTILE, "-o", NOT_UTF8],
     ["prove", HOSTILE],

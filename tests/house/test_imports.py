@@ -74,6 +74,7 @@ RUNS_IMPL = frozenset(
     "routeproof.checker.pruning.experiments",
     "routeproof.checker.conform",
     "routeproof.checker.mesh",
+    "routeproof.checker.trees",
     "routeproof.checker.experiments",
 }
 

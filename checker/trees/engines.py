@@ -1,0 +1,298 @@
+"""The steps of the computation of trees on one core, and on Spark.
+
+On Spark, documents are read, matched and kept as blocks in one job. Candidate trees, evaluation and the Steiner trees
+of OPT are a job each; merges are none. A task's result depends on its input alone, so a task that is run again, since
+a worker died, gives the same.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.trees.planning import (
+    DocumentBlock,
+    DocumentReport,
+    Everything,
+    TreesAnswer,
+    TreesFrame,
+    TreesWish,
+    answer,
+    costs_of,
+    encode,
+)
+from routeproof.checker.trees.tables import (
+    AT_ONCE,
+    DocumentRow,
+    RowError,
+    TableRow,
+    TableSource,
+    document_of,
+    json_row,
+    local_rows,
+)
+from routeproof.checker.validate.spark import Batch, batches, rows_of
+from routeproof.impl.trees.baselines import TerminalSet, opt, terminal_sets
+from routeproof.impl.trees.network import BrokerGraph
+from routeproof.impl.trees.steiner import SteinerTrees
+from routeproof.impl.trees.strategy import RoutingCosts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def trees_of(sources: Sequence[str], wish: TreesWish, engine: str = "local", master: str | None = None) -> TreesAnswer:
+    """Computes strategies from the tables of links, documents and subscriptions, which are given by name."""
+    on_spark = engine == "spark"
+    tables = [
+        TableSource.of(role, name, spark=on_spark)
+        for role, name in zip(("network", "documents", "subscriptions"), sources, strict=True)
+    ]
+    if not on_spark:
+        return answer(tables, wish, OnOneCore())
+    from routeproof.checker.spark.session import session
+
+    with session(master) as spark, OnSpark(spark) as steps:
+        return answer(tables, wish, steps)
+
+
+# -- one core ----------------------------------------------------------------------------------------------------------
+
+
+class OnOneCore:
+    """The steps on one core, for inputs that fit into memory."""
+
+    def __init__(self) -> None:
+        self._blocks: list[DocumentBlock] = []
+
+    def rows(self, source: TableSource) -> Iterator[TableRow]:
+        return local_rows(source)
+
+    def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
+        seen: set[str] = set()
+        faulty = DocumentReport()
+        rows = _documents(self.rows(source), faulty)
+        while some := list(islice(rows, 10 * AT_ONCE)):
+            block, report = encode(frame, wish, some, seen)
+            self._blocks.append(block)
+            yield report
+        yield faulty
+
+    def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
+        return [function(shared, task) for task in tasks]
+
+    def evaluated(self, everything: Everything) -> list[RoutingCosts]:
+        return costs_of(everything, self._blocks)
+
+    def opt(self, frame: TreesFrame, wish: TreesWish) -> RoutingCosts:
+        trees = SteinerTrees(frame.network, wish.steiner)
+        totals = RoutingCosts.none(len(frame.network.low), 1)
+        for block in self._blocks:
+            totals.add(opt(frame.network, trees, _terminal_sets(frame, block)))
+        return totals
+
+
+def _documents(rows: Iterable[TableRow], report: DocumentReport) -> Iterator[DocumentRow]:
+    """The documents of rows that make sense; the others are noted."""
+    for row in rows:
+        try:
+            yield document_of(row)
+        except RowError as error:
+            report.faults.add(row, str(error))
+
+
+def _terminal_sets(frame: TreesFrame, block: DocumentBlock) -> Iterator[TerminalSet]:
+    return terminal_sets(frame.subscriptions, block.documents, block.matched, len(frame.network))
+
+
+# -- Spark -------------------------------------------------------------------------------------------------------------
+
+ROWS = "id string, data binary"
+"""A document by its id. Rows that make no sense have no id that documents have, and a report as data."""
+
+BLOCKS = "kind int, data binary"
+BLOCK, REPORT = range(2)
+
+SETS = "size long, documents long, hosts long, terminals binary"
+COSTS = "data binary"
+
+TASKS_OF_A_CORE = 3
+"""Tasks that documents are dealt out to, by core."""
+
+SLICES_OF_A_CORE = 8
+"""Tasks of the computation of trees, by core."""
+
+
+class OnSpark:
+    """The steps as jobs."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._tasks = TASKS_OF_A_CORE * spark.sparkContext.defaultParallelism
+        self._stack = ExitStack()
+        self._shared: tuple[Any, Any] = (None, None)
+
+    def __enter__(self) -> OnSpark:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def rows(self, source: TableSource) -> Iterator[TableRow]:
+        frame = self._table(source)
+        if source.format == "jsonl":
+            lines = frame.toArrow().column("value").to_pylist()
+            return (json_row(line) for line in lines if line.strip())
+        found: list[TableRow] = frame.toArrow().to_pylist()
+        return iter(found)
+
+    def _table(self, source: TableSource) -> Any:
+        """The table with the columns that are read, or the lines of JSON."""
+        from routeproof.checker.spark.failure import SPARK_ERRORS, in_one_line
+
+        read = self._spark.read
+        try:
+            if source.format == "jsonl":
+                return read.text(source.name)
+            if source.format == "table":
+                frame = read.table(source.name)
+            elif source.format == "csv":
+                frame = read.csv(source.name, header=True, quote='"', escape='"')
+            else:
+                frame = read.format(source.format).load(source.name)
+            names = frame.columns
+        except SPARK_ERRORS as error:
+            raise UsageError(f"{source.shown}: Spark cannot read it: {in_one_line(str(error))}") from None
+        source.refuse_columns(names)
+        return frame.select([f"`{name}`" for name in source.columns if name in names])
+
+    def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
+        from pyspark import StorageLevel
+
+        rows = self._table(source).mapInArrow(partial(_read_rows, source.format == "jsonl"), ROWS)
+        tasks = max(self._tasks, rows.rdd.getNumPartitions())
+        shared = self._broadcast((frame, wish))
+        self._blocks = (
+            rows.repartition(tasks, "id")
+            .mapInArrow(partial(_encode_rows, shared), BLOCKS)
+            .persist(StorageLevel.DISK_ONLY)
+        )
+        self._stack.callback(self._blocks.unpersist)
+        for row in self._blocks.where(f"kind = {REPORT}").select("data").collect():
+            yield pickle.loads(row["data"])
+
+    def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
+        if not tasks:
+            return []
+        if self._shared[0] is not shared:
+            self._shared = shared, self._broadcast(shared)
+        context = self._spark.sparkContext
+        found: list[Any] = (
+            context.parallelize(tasks, len(tasks)).map(partial(_call, function, self._shared[1])).collect()
+        )
+        return found
+
+    def evaluated(self, everything: Everything) -> list[RoutingCosts]:
+        frame, items = everything
+        totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
+        shared = self._broadcast(everything)
+        for row in self._of_blocks(_evaluate, shared, COSTS).collect():
+            for total, part in zip(totals, pickle.loads(row["data"]), strict=True):
+                total.add(part)
+        return totals
+
+    def opt(self, frame: TreesFrame, wish: TreesWish) -> RoutingCosts:
+        sums = ", ".join(f"sum({name}) AS {name}" for name in ("size", "documents", "hosts"))
+        sets = (
+            self._of_blocks(_sets, self._broadcast(frame), SETS)
+            .repartition(self._tasks, "terminals")
+            .groupBy("terminals")
+            .agg(*map(_expression, sums.split(", ")))
+        )
+        costs = sets.mapInArrow(partial(_opt, self._broadcast(frame.network), wish.steiner), COSTS)
+        totals = RoutingCosts.none(len(frame.network.low), 1)
+        for row in costs.collect():
+            totals.add(pickle.loads(row["data"]))
+        return totals
+
+    def _of_blocks(self, function: Callable[..., Iterator[Batch]], shared: Any, schema: str) -> Any:
+        return self._blocks.where(f"kind = {BLOCK}").select("data").mapInArrow(partial(function, shared), schema)
+
+    def _broadcast(self, value: Any) -> Any:
+        found = self._spark.sparkContext.broadcast(value)
+        self._stack.callback(found.unpersist)
+        return found
+
+
+def _expression(text: str) -> Any:
+    from pyspark.sql.functions import expr
+
+    return expr(text)
+
+
+def _call(function: Callable[[Any, Any], Any], shared: Any, task: Any) -> Any:
+    return function(shared.value, task)
+
+
+def _read_rows(are_lines: bool, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: rows of a table in, documents out."""
+    faulty = DocumentReport()
+    rows: Iterator[TableRow] = (row for batch in found for row in batch.to_pylist())
+    if are_lines:
+        rows = (json_row(row["value"]) for row in rows if row["value"].strip())
+    yield from batches(ROWS, ((each[0], pickle.dumps(each)) for each in _documents(rows, faulty)))
+    yield from batches(ROWS, [("", pickle.dumps(faulty))])
+
+
+def _encode_rows(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: documents in, blocks and reports out. All rows of one id are in one partition."""
+    frame, wish = shared.value
+    total = DocumentReport()
+    seen: set[str] = set()
+    waiting: list[DocumentRow] = []
+    for row in rows_of(found):
+        each = pickle.loads(row["data"])
+        if isinstance(each, DocumentReport):
+            total.add(each)
+        else:
+            waiting.append(each)
+        if len(waiting) >= 10 * AT_ONCE:
+            block, report = encode(frame, wish, waiting, seen)
+            total.add(report)
+            waiting = []
+            yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block))])
+    block, report = encode(frame, wish, waiting, seen)
+    total.add(report)
+    yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block)), (REPORT, pickle.dumps(total))])
+
+
+def _blocks(found: Iterator[Batch]) -> Iterator[DocumentBlock]:
+    for row in rows_of(found):
+        yield pickle.loads(row["data"])
+
+
+def _evaluate(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: blocks in, the costs of each strategy out."""
+    yield from batches(COSTS, [(pickle.dumps(costs_of(shared.value, _blocks(found))),)])
+
+
+def _sets(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: blocks in, sets of terminals out."""
+    frame: TreesFrame = shared.value
+    yield from batches(SETS, (_row(each) for block in _blocks(found) for each in _terminal_sets(frame, block)))
+
+
+def _row(each: TerminalSet) -> tuple[int, int, int, bytes]:
+    return each.size, each.documents, each.hosts, each.terminals
+
+
+def _opt(shared: Any, steiner: str, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: distinct sets of terminals in, the costs of their Steiner trees out."""
+    network: BrokerGraph = shared.value
+    sets = (TerminalSet(r["terminals"], r["size"], r["documents"], r["hosts"]) for r in rows_of(found))
+    yield from batches(COSTS, [(pickle.dumps(opt(network, SteinerTrees(network, steiner, most=1), sets)),)])

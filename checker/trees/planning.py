@@ -1,0 +1,383 @@
+"""From tables to routing strategies and what they cost, in steps that one core or Spark takes (`PlanningSteps`).
+
+`answer` is the whole of it: the network and the subscriptions are read here, documents by the engine, in blocks. The
+sample is clustered, trees are computed, and every strategy is evaluated for all documents. All figures are whole
+numbers, so nothing depends on how documents are divided into blocks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import Factory, define, evolve, field, frozen
+
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.trees.tables import (
+    LARGEST,
+    DocumentRow,
+    RowFaults,
+    TableRow,
+    TableSource,
+    link_of,
+    subscription_of,
+    values_of,
+)
+from routeproof.impl.trees import baselines
+from routeproof.impl.trees.clustering import Start, Units
+from routeproof.impl.trees.computing import ALL, HUB, Attachment, Computed
+from routeproof.impl.trees.matching import Documents, Interest, Ragged, Subscriptions, is_sampled, merged
+from routeproof.impl.trees.multiple import (
+    Each,
+    Multiple,
+    Planning,
+    Readings,
+    in_one_process,
+    mult,
+    mult2,
+    single,
+    strategy_of,
+)
+from routeproof.impl.trees.multiple import merged as planned
+from routeproof.impl.trees.network import BrokerGraph, NetworkError
+from routeproof.impl.trees.strategy import RoutingCosts, Strategy, evaluate
+from routeproof.model.filters.interface import quoted
+
+MULT, MULT2, HYBRID = "mult", "mult2", "hybrid"
+ALGORITHMS = (MULT, MULT2, HYBRID)
+SINGLE, SPT, FLOODING, OPT = "single", "spt", "flooding", "opt"
+CHANNELS, OWN_CHANNELS, FILTERED = "semcast of clusters", "semcast", "semcast filtered"
+
+SHARES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5)
+"""Samples of the sampling study (003, Fig. 4)."""
+
+MOST_UNITS_TO_PAIR = 3_000
+"""Clusters at the beginning of MULT2, which computes a tree for each pair that shares a document."""
+
+
+@frozen
+class TreesWish:
+    """The options of `routeproof trees`."""
+
+    algorithm: str = MULT
+    sample: float = 0.03
+    seed: int = 0
+    split: bool = False
+    start: Start = "documents"
+    levels: int | None = 16
+    clusters: int = 64
+    """Clusters that the hybrid begins MULT2 with (CLUS-5)."""
+    steiner: str = "paths"
+    attach: Attachment = "hub"
+    compare: bool = True
+    study: bool = False
+
+    @property
+    def readings(self) -> Readings:
+        return Readings(ALL, self.steiner, self.attach, self.levels)
+
+    @property
+    def most_sampled(self) -> float:
+        return max(self.sample, *SHARES) if self.study else self.sample
+
+
+@frozen(eq=False)
+class TreesFrame:
+    """The network and the subscriptions: what every step needs."""
+
+    network: BrokerGraph
+    subscriptions: Subscriptions
+    number: Mapping[str, int]
+    """The broker of each name."""
+
+
+@frozen(eq=False)
+class DocumentBlock:
+    """Documents, and the atoms of subscriptions that each matches."""
+
+    documents: Documents
+    matched: Ragged
+
+
+@define
+class DocumentReport:
+    """Totals of some documents, and those in the sample."""
+
+    documents: int = 0
+    size: int = 0
+    matched: int = 0
+    """Documents that match a subscription."""
+    matched_size: int = 0
+    faults: RowFaults = Factory(RowFaults)
+    sampled: list[DocumentRow] = field(factory=list)
+
+    def add(self, other: DocumentReport) -> None:
+        self.documents += other.documents
+        self.size += other.size
+        self.matched += other.matched
+        self.matched_size += other.matched_size
+        self.faults.note(*other.faults.first, other.faults.count)
+        self.sampled += other.sampled
+
+
+def encode(
+    frame: TreesFrame, wish: TreesWish, rows: Iterable[DocumentRow], seen: set[str]
+) -> tuple[DocumentBlock, DocumentReport]:
+    """The block of some documents. `seen` has the ids of all before that could be among them."""
+    report = DocumentReport()
+    kept = []
+    for id, publisher, size, words in rows:
+        at = frame.number.get(publisher)
+        if at is None:
+            report.faults.note(id, f"the publisher's broker {quoted(publisher)} is not in the network")
+        if id in seen:
+            report.faults.note(id, "the id is given twice")
+        seen.add(id)
+        if at is not None:
+            kept.append((at, size, words))
+            if is_sampled(id, wish.seed, wish.most_sampled):
+                report.sampled.append((id, publisher, size, words))
+    documents = frame.subscriptions.documents(kept)
+    matched = frame.subscriptions.matched(documents)
+    some = matched.lengths > 0
+    report.documents, report.size = len(documents), int(documents.size.sum())
+    report.matched, report.matched_size = int(some.sum()), int(documents.size[some].sum())
+    return DocumentBlock(documents, matched), report
+
+
+# -- evaluation --------------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Evaluated:
+    """A strategy to be evaluated; without filters, every document goes to all brokers of a cluster."""
+
+    name: str
+    strategy: Strategy
+    filters: bool = True
+
+    def costs(self, frame: TreesFrame, block: DocumentBlock) -> RoutingCosts:
+        of = evaluate if self.filters else baselines.unfiltered
+        return of(frame.network, self.strategy, frame.subscriptions, block.documents, block.matched)
+
+
+Everything = tuple[TreesFrame, Sequence[Evaluated]]
+
+
+def costs_of(everything: Everything, blocks: Iterable[DocumentBlock]) -> list[RoutingCosts]:
+    """The costs of each strategy for all documents of some blocks."""
+    frame, items = everything
+    totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
+    for block in blocks:
+        for total, each in zip(totals, items, strict=True):
+            total.add(each.costs(frame, block))
+    return totals
+
+
+class PlanningSteps(Protocol):
+    """The steps that depend on the engine."""
+
+    def rows(self, source: TableSource) -> Iterator[TableRow]:
+        """All rows of a table."""
+
+    def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
+        """Reads the documents into blocks, and keeps them."""
+
+    def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
+        """`Each` of the reference implementation, for whatever tasks share."""
+
+    def evaluated(self, everything: Everything) -> list[RoutingCosts]:
+        """The costs of each strategy for all documents."""
+
+    def opt(self, frame: TreesFrame, wish: TreesWish) -> RoutingCosts:
+        """The costs of OPT for all documents: one Steiner tree for each distinct set of terminals."""
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class StudyRow:
+    """One sample of the sampling study."""
+
+    share: float
+    sampled: int
+    unsampled: int
+    """Members of subscriptions that match no sampled document."""
+    trees: int
+    sample_cost: int
+    cost: int
+    duplicates: int
+
+
+@frozen(eq=False)
+class TreesAnswer:
+    """Strategies, and what they cost."""
+
+    sources: Sequence[TableSource]
+    wish: TreesWish
+    frame: TreesFrame
+    report: DocumentReport
+    sampled: int
+    units: Units
+    found: Multiple
+    one: Computed | None
+    """The tree for all subscriptions; None where no sampled document matches any."""
+    strategies: Mapping[str, Strategy]
+    costs: Mapping[str, RoutingCosts]
+    """The chosen algorithm first."""
+    study: Sequence[StudyRow]
+    seconds: float
+
+
+def answer(sources: Sequence[TableSource], wish: TreesWish, steps: PlanningSteps) -> TreesAnswer:
+    """Computes strategies from the tables of links, documents and subscriptions."""
+    began = time.perf_counter()
+    network, documents, subscriptions = sources
+    frame = frame_of(network, subscriptions, wish, steps)
+    report = DocumentReport()
+    for part in steps.read(documents, frame, wish):
+        report.add(part)
+    report.faults.refuse(documents)
+    if not report.documents:
+        raise UsageError(f"{documents.shown}: the table of documents has no rows")
+    _refuse_large(frame, report, documents)
+    report.sampled.sort()
+    planning = planning_of(frame, wish, report.sampled, steps.each)
+    found = _found(planning, wish, steps, documents)
+    items = [Evaluated(wish.algorithm, strategy_of(planning, frame.subscriptions, found))]
+    one = single(planning) if len(planning.units) else None
+    if wish.compare:
+        items += _compared(frame, wish, planning, found, one, steps)
+    studied = list(_studied(frame, wish, report.sampled, steps)) if wish.study else []
+    items += [each for each, _ in studied]
+    costs = dict(zip([each.name for each in items], steps.evaluated((frame, items)), strict=True))
+    study = [_study_row(row, costs.pop(each.name)) for each, row in studied]
+    if wish.compare:
+        root = baselines.random_root(frame.network, wish.seed)
+        costs[FLOODING] = baselines.flooding(frame.network, costs[SPT], report.matched_size, root)
+        costs[OPT] = steps.opt(frame, wish)
+    return TreesAnswer(
+        sources,
+        wish,
+        frame,
+        report,
+        len(planning.units.documents),
+        planning.units,
+        found,
+        one,
+        {each.name: each.strategy for each in items if each.name in costs},
+        costs,
+        study,
+        time.perf_counter() - began,
+    )
+
+
+def frame_of(network: TableSource, subscriptions: TableSource, wish: TreesWish, steps: PlanningSteps) -> TreesFrame:
+    links = sorted(values_of(network, steps.rows(network), link_of))
+    try:
+        graph = BrokerGraph.of(links)
+    except NetworkError as error:
+        raise UsageError(f"{network.shown}: {error}") from None
+    number = {name: at for at, name in enumerate(graph.names)}
+    wanted: dict[str, list[tuple[str, Interest]]] = {}
+    for id, broker, each in values_of(subscriptions, steps.rows(subscriptions), subscription_of):
+        wanted.setdefault(id, []).append((broker, each))
+    faults = RowFaults()
+    rows = []
+    for id, several in wanted.items():
+        brokers = sorted({broker for broker, _ in several})
+        if len(brokers) > 1:
+            faults.note(id, f"it is at the brokers {quoted(brokers[0])} and {quoted(brokers[1])}")
+        elif brokers[0] not in number:
+            faults.note(id, f"the broker {quoted(brokers[0])} is not in the network")
+        else:
+            rows.append((id, number[brokers[0]], merged(each for _, each in several)))
+    faults.refuse(subscriptions)
+    return TreesFrame(graph, Subscriptions.of(rows, wish.split), number)
+
+
+def _refuse_large(frame: TreesFrame, report: DocumentReport, source: TableSource) -> None:
+    """Refuses sizes and costs whose products would not be exact."""
+    longest = int(frame.network.distances.max())
+    if 2 * report.size * len(frame.network) * longest >= LARGEST:
+        raise UsageError(
+            f"{source.shown}: the sizes of all documents, {report.size:,} in sum, times {len(frame.network):,} brokers,"
+            f" times the longest distance, {longest:,}, exceed 2^52; give sizes or costs in larger units"
+        )
+
+
+def planning_of(frame: TreesFrame, wish: TreesWish, rows: Iterable[DocumentRow], each: Each) -> Planning:
+    """The clusters that the sample begins with, and the order of merges."""
+    kept = [row for row in rows if is_sampled(row[0], wish.seed, wish.sample)]
+    sample = frame.subscriptions.documents((frame.number[row[1]], row[2], row[3]) for row in kept)
+    units = Units.of(frame.subscriptions, sample, wish.start)
+    return planned(frame.network, units, wish.readings, each)
+
+
+def _found(planning: Planning, wish: TreesWish, steps: PlanningSteps, documents: TableSource) -> Multiple:
+    if wish.algorithm == MULT:
+        return mult(planning, steps.each)
+    start = wish.clusters if wish.algorithm == HYBRID else None
+    if start is None and len(planning.units) > MOST_UNITS_TO_PAIR:
+        raise UsageError(
+            f"{documents.shown}: mult2 would begin with {len(planning.units):,} clusters, and can with"
+            f" {MOST_UNITS_TO_PAIR:,} at most; give --algorithm hybrid or a smaller --sample"
+        )
+    return mult2(planning, steps.each, start)
+
+
+def _compared(
+    frame: TreesFrame, wish: TreesWish, planning: Planning, found: Multiple, one: Computed | None, steps: PlanningSteps
+) -> Iterator[Evaluated]:
+    """The baselines that are routing strategies."""
+    network, subscriptions = frame.network, frame.subscriptions
+    members = len(subscriptions.host)
+    first = strategy_of(planning, subscriptions, found)
+    if one is None:
+        yield Evaluated(SINGLE, first)
+    else:
+        yield Evaluated(SINGLE, Strategy.single(members, one.parents(network, wish.attach), one.construction))
+    yield Evaluated(SPT, baselines.shortest_paths(network, members, wish.seed))
+    own = strategy_of(planning, subscriptions, _with_trees(planning, baselines.own_channels(planning, steps.each)))
+    channels = baselines.channel_strategy(network, members, subscriptions.host, _clusters(own))
+    yield Evaluated(OWN_CHANNELS, channels, filters=False)
+    yield Evaluated(FILTERED, channels)
+    of_clusters = baselines.channel_strategy(network, members, subscriptions.host, _clusters(first))
+    yield Evaluated(CHANNELS, of_clusters, filters=False)
+
+
+def _with_trees(planning: Planning, channels: Multiple) -> Multiple:
+    """Clusters of channels with trees from their hubs, so that members without a sampled document are placed."""
+    quick = Planning(planning.network, planning.units, evolve(planning.readings, constructions=(HUB,)))
+    return evolve(channels, computed=tuple(quick.compute(each) for each in channels.clusters))
+
+
+def _clusters(strategy: Strategy) -> list[Any]:
+    return [np.flatnonzero(strategy.cluster == at) for at in range(len(strategy))]
+
+
+Studied = tuple[Strategy, StudyRow]
+
+
+def _studied(frame: TreesFrame, wish: TreesWish, rows: Sequence[DocumentRow], steps: PlanningSteps) -> Iterator[Any]:
+    """MULT for each share of the sampling study, with its figures in the sample: a task for each share."""
+    largest_first = sorted(SHARES, reverse=True)
+    found = steps.each(_study, (frame, wish, rows), largest_first)
+    for share, (strategy, row) in sorted(zip(largest_first, found, strict=True), key=lambda each: each[0]):
+        yield Evaluated(f"study {share:g}", strategy), row
+
+
+def _study(shared: tuple[TreesFrame, TreesWish, Sequence[DocumentRow]], share: float) -> Studied:
+    frame, wish, rows = shared
+    planning = planning_of(frame, evolve(wish, sample=share), rows, in_one_process)
+    found = mult(planning)
+    strategy = strategy_of(planning, frame.subscriptions, found)
+    sampled, unsampled = len(planning.units.documents), len(planning.units.unsampled)
+    return strategy, StudyRow(share, sampled, unsampled, len(strategy), found.cost, 0, 0)
+
+
+def _study_row(row: StudyRow, costs: RoutingCosts) -> StudyRow:
+    return evolve(row, cost=costs.cost, duplicates=costs.duplicates)
