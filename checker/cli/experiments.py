@@ -29,7 +29,8 @@ REPRODUCE_DESCRIPTION = """\
 Repeat the named experiments of the papers, or all of them, with the simulated reference
 implementation. In each experiment every algorithm runs on the same workload, with the processing
 costs that the paper reports. DIR gets a folder for each experiment, with a report (report.md), its
-rows (comparison.csv), its charts (*.svg) and their points (series.csv). DIR/README.md has all tables.
+rows (comparison.csv), its charts (*.svg) and their points (series.csv). DIR/README.md has all
+tables.
 Each report lists the assumptions that the papers do not state; docs/explanation/experiments.md
 discusses them."""
 REPRODUCE_EXAMPLES = """\
