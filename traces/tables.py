@@ -6,7 +6,7 @@ them what reading that would give, so that a snapshot can be compared with the t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -100,6 +100,16 @@ def read_tables(text: Raw, meanings: Meanings) -> TraceTables:
         sent=None if line.sent is UNSET else _by_name(line.sent.items()),
         more=tuple((part.name, part.read(value, meanings)) for part, value in told if value is not UNSET),
     )
+
+
+def local_entries(text: Raw) -> Iterator[tuple[str, str, bytes | None]]:
+    """Yields what local clients announced, as a snapshot tells it: `advertise` or `subscribe`, the id, and the filter
+    as it was written, if it was."""
+    line = msgspec.json.decode(text, type=TablesLine)
+    for kind, entries in (("advertise", line.advs), ("subscribe", line.subs)):
+        for entry in () if entries is UNSET else entries:
+            if not entry.hop:
+                yield kind, entry.id, None if entry.filter_text is UNSET else bytes(entry.filter_text)
 
 
 def _entries(key: str, lines: Sequence[EntryLine] | UnsetType, meanings: Meanings) -> tuple[Entry, ...] | None:

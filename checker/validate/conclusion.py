@@ -32,6 +32,7 @@ from routeproof.checker.validate.findings import (
 )
 from routeproof.checker.validate.report import Extent, Report
 from routeproof.checker.validate.scope import (
+    beginnings,
     caveats,
     damages,
     deviations,
@@ -243,7 +244,7 @@ def report(
     parts = list(parts)
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
     extent.mishaps = mishaps(parts)
-    extent.damages += [*deviations(parts), *unknown_withdrawals(parts)]
+    extent.damages += [*beginnings(parts), *deviations(parts), *unknown_withdrawals(parts)]
     extent.notes = [
         *setting.odd_keys,
         *kinds_undeclared(setting, parts),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable
+from enum import IntEnum
 from itertools import groupby
 from typing import Any, TypeAlias, cast
 
@@ -204,6 +205,15 @@ class Keeping:
         return self._record
 
 
+class Beginning(IntEnum):
+    """Beginning of a broker's recording: its first message, or the tables of a snapshot amid the run. `UNKNOWN`:
+    a snapshot that does not tell all of them."""
+
+    NOTHING = 0
+    TABLES = 1
+    UNKNOWN = 2
+
+
 @frozen
 class PartResult:
     """Findings of a part. `earliest` and `latest`: of the times that its events have; -1 if none has one. `steps`: the
@@ -242,6 +252,7 @@ class PartResult:
     deviations: int = 0
     deviated: str = ""
     """At the level `safe`: harmless deviations, and where the first one was."""
+    begins_with: int = Beginning.NOTHING
     metered: bytes = b""
     """Counts of `metrics`, if metrics were asked for."""
 

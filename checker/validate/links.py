@@ -7,9 +7,7 @@ compared when all has been read, block by block.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Container, Iterable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -17,83 +15,26 @@ from attrs import define, evolve, field, frozen
 from routeproof.checker.validate.broker.canonical import OF, differ_many
 from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, ON_PROMISES, PROMISE, WHOLE, Rejection
+from routeproof.checker.validate.link_rows import (
+    COLUMNS,
+    DIGEST,
+    HELD,
+    LATEST,
+    MOMENT,
+    PLACE,
+    SEQ,
+    TOLD,
+    Rows,
+    RowStream,
+    rows,
+    shift_of,
+)
 from routeproof.checker.validate.readiness import Passages
 from routeproof.checker.validate.setting import Setting
-
-COLUMNS = 5
-"""The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
-which the step began; the moment, which is twice the time of that event, and one more where the message changes tables;
-and the time of the event itself. Without a time both are below 0.
-"""
-DIGEST, SEQ, PLACE, MOMENT, TOLD = range(COLUMNS)
 
 ALTERED = 3
 """So many messages of a link may differ from what was sent and still count as altered on their way. If there are more,
 the two ends no longer belong together."""
-
-HELD = 512
-"""Rows of a link that wait before they become a block; and the number of latest messages of a link among which a
-doubled one is looked for."""
-
-LATEST = (1 << 62) - 1
-"""Times are clipped to this, so that a moment fits into 64 bits."""
-
-Rows: TypeAlias = Any
-"""An array of int64, `COLUMNS` wide."""
-
-
-LinkKey: TypeAlias = tuple[str, str, str]
-"""From whom, to whom, and which end saw it: `sent` or `taken`."""
-
-
-def rows(block: bytes) -> Rows:
-    return np.frombuffer(block, np.int64).reshape(-1, COLUMNS)
-
-
-class LinkRows:
-    """Messages on the links of one broker, which wait to be set aside."""
-
-    def __init__(self, broker: str, neighbours: Container[str]) -> None:
-        self._broker, self._neighbours = broker, neighbours
-        self._links: dict[tuple[str, bool], array[int]] = {}
-        """By the neighbour, and whether the broker sent the messages."""
-        self._full: list[tuple[str, bool]] = []
-
-    @property
-    def is_full(self) -> bool:
-        """Is it time to ask for `blocks`?"""
-        return bool(self._full)
-
-    def add(
-        self, key: tuple[str, bool], digest: int, is_control: bool, seq: int, place: int, time: int, told: int
-    ) -> bool:
-        """Takes a message. `place` and `time`: of what is sent, those of the event with which the step began. True when
-        it is time to ask for `blocks`."""
-        known = self._links.get(key)
-        if known is None:
-            if key[0] not in self._neighbours:
-                return False  # TRC-2
-            known = self._links[key] = array("q")
-        known.extend((digest, seq, place, min(LATEST, time) * 2 + is_control, told))
-        if len(known) < COLUMNS * HELD:
-            return False
-        self._full.append(key)
-        return True
-
-    def add_many(self, key: tuple[str, bool], rows: bytes) -> None:
-        """Takes rows of messages to or from a neighbour."""
-        known = self._links.setdefault(key, array("q"))
-        known.frombytes(rows)
-        if len(known) >= COLUMNS * HELD:
-            self._full.append(key)
-
-    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
-        """Blocks of the waiting rows: of the links with many, or of all."""
-        for key in sorted(self._links) if all_of_them else dict.fromkeys(self._full):
-            peer, sent = key
-            link = (self._broker, peer, "sent") if sent else (peer, self._broker, "taken")
-            yield link, self._links.pop(key).tobytes()
-        self._full = []
 
 
 @define
@@ -167,6 +108,7 @@ def compare(
     *,
     until: int = -1,
     kept: int = 0,
+    amid: tuple[bool, bool] = (False, False),
 ) -> Iterator[Comparison | Spans]:
     """When messages left and when they were taken, block by block; in the end the comparison. `doubts`: about the times
     of both brokers.
@@ -174,6 +116,8 @@ def compare(
     `until`: the last time of the sender's events, on a shared clock. A message that was received later than that, and
     that the sender's events do not have, was sent after the sender's recording ended.
     `kept`: number of messages of which the comparison keeps when they passed; 0 if that is not asked for.
+    `amid`: do the recordings of sender and receiver begin amid the run? Then the first messages of one end may have
+    passed before the other end's recording began.
 
     Where the sender's sends are not observed, what was sent is what the model sends, in any order within a step.
 
@@ -184,10 +128,12 @@ def compare(
     shared_clock, skew, is_modelled = setting.shared_clock, setting.skew, setting.at(near).models_sends
     longest = -1 if setting.settles is None or not shared_clock else setting.settles + skew
     result = Comparison(passages=Passages(kept))
-    said, heard = _Stream(sent), _Stream(taken)
+    said, heard = RowStream(sent), RowStream(taken)
     if is_modelled:
         said, heard = _in_any_order(sent, taken)
     latest = frozenset[int]()
+    if any(amid):
+        yield from _passed_before(said, heard, amid, result)
     while True:
         count = min(said.fill(), heard.fill())
         if count == 0:
@@ -241,6 +187,25 @@ def compare(
     yield result
 
 
+def _passed_before(said: RowStream, heard: RowStream, amid: tuple[bool, bool], result: Comparison) -> Iterator[Spans]:
+    """Takes the messages that only one end has because the recording of the other began later."""
+    ours, theirs = said.gathered(), heard.gathered()
+    only_sent, only_taken = shift_of(ours, theirs, amid)
+    if only_taken:
+        early = heard.take(only_taken)
+        times = early[:, MOMENT] >> 1
+        are_control = (early[:, MOMENT] & 1).astype(bool)
+        result.passages.add(np.full(only_taken, -1), early[:, PLACE], are_control)
+        yield Spans(np.zeros(only_taken, np.int64), np.where(times < 0, LATEST, times), are_control, times >= 0)
+    if only_sent:
+        early = said.take(only_sent)
+        times, are_control = early[:, MOMENT] >> 1, (early[:, MOMENT] & 1).astype(bool)
+        result.passages.add(early[:, PLACE], np.full(only_sent, -1), are_control)
+        until = int(theirs[0, MOMENT]) >> 1 if len(theirs) else -1
+        ends = np.full(only_sent, until if until >= 0 else LATEST)
+        yield Spans(np.minimum(np.maximum(times, 0), ends), ends, are_control, np.zeros(only_sent, bool))
+
+
 def _rejection(
     run: str, broker: str, row: Rows, rule: str, wanted: str, seen: str, sent: tuple[tuple[str, int], ...] = ()
 ) -> Rejection:
@@ -271,8 +236,8 @@ def _too_early(
     early = (theirs[:, TOLD] + allowed < ours[:, TOLD]) & (theirs[:, TOLD] >= 0)
     if not early.any():
         return []
-    for each, rows in zip(doubts, (ours, theirs), strict=True):
-        early &= each.doubted(rows[:, PLACE]) < 0
+    for each, some in zip(doubts, (ours, theirs), strict=True):
+        early &= each.doubted(some[:, PLACE]) < 0
     (found,) = np.nonzero(early)
     if not len(found):
         return []
@@ -331,14 +296,14 @@ def _spans(ours: Rows, theirs: Rows | None, doubts: tuple[Doubts, Doubts]) -> Sp
     return Spans(np.minimum(begin, end), np.maximum(begin, end), is_control, is_sure)
 
 
-def _in_any_order(sent: Iterable[bytes], taken: Iterable[bytes]) -> tuple[_Stream, _Stream]:
+def _in_any_order(sent: Iterable[bytes], taken: Iterable[bytes]) -> tuple[RowStream, RowStream]:
     """Orders the messages that the model sends in one step, and those received in their place, by their digests."""
     ours, theirs = (np.concatenate([np.empty((0, COLUMNS), np.int64), *map(rows, each)]) for each in (sent, taken))
     both = min(len(ours), len(theirs))
     steps = ours[:both, PLACE]
     ours[:both] = ours[:both][np.lexsort((ours[:both, DIGEST] & ~OF, steps))]
     theirs[:both] = theirs[:both][np.lexsort((theirs[:both, DIGEST] & ~OF, steps))]
-    return _Stream([ours.tobytes()]), _Stream([theirs.tobytes()])
+    return RowStream([ours.tobytes()]), RowStream([theirs.tobytes()])
 
 
 def _unlike_model(run: str, link: tuple[str, str], ours: Rows, theirs: Rows) -> Rejection:
@@ -357,28 +322,3 @@ def _ended(row: Rows, until: int, latest: Collection[int]) -> bool:
     """
     told = int(row[TOLD])
     return int(row[DIGEST]) not in latest and (until < 0 or told < 0 or told >= until)
-
-
-class _Stream:
-    """Rows that come in blocks, and go out in any number."""
-
-    def __init__(self, blocks: Iterable[bytes]) -> None:
-        self._blocks = iter(blocks)
-        self._rows: Rows = np.empty((0, COLUMNS), np.int64)
-
-    def fill(self) -> int:
-        """How many there are; 0 at the end only."""
-        while not len(self._rows):
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._rows = rows(block)
-        return len(self._rows)
-
-    def first(self) -> Rows:
-        """The next row, where there is one."""
-        return self._rows[0]
-
-    def take(self, count: int) -> Rows:
-        taken, self._rows = self._rows[:count], self._rows[count:]
-        return taken

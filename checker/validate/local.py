@@ -45,6 +45,7 @@ from routeproof.checker.validate.traffic import (
     Ends,
     OnTheWay,
     Traffic,
+    begun_amid,
     count_link,
     ends_of,
     last_time,
@@ -250,13 +251,14 @@ class _Reading:
         ways, sure = OnTheWay(width), OnTheWay(width) if doubtful else None
         are_wrong, kept, passages = False, kept_of_link(self._setting), dict[Link, Passages]()
         last = {each.broker: last_time(self._setting, doubts[each.broker]) for each in found}
-        of_links = Extent()
+        of_links, begun = Extent(), begun_amid(found)
         ways.add_kept(each.kept for each in found)
         for near, far in self._links_of(run):
             sent, taken = (self._store.blocks((run, "link", near, far, end)) for end in ("sent", "taken"))
             pair = doubtful.get(near, CERTAIN), doubtful.get(far, CERTAIN)
             known = last.get(near, -1)
-            for each in compare(self._setting, run, (near, far), sent, taken, pair, until=known, kept=kept):
+            amid = near in begun, far in begun
+            for each in compare(self._setting, run, (near, far), sent, taken, pair, until=known, kept=kept, amid=amid):
                 if isinstance(each, Spans):
                     ways.add(each)
                     if sure is not None:

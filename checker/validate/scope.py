@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from routeproof.checker.validate.findings import PartResult, few
+from routeproof.checker.validate.findings import Beginning, PartResult, few
 from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import EVERYTHING, Setting
+from routeproof.checker.validate.store import natural
 
 
 def caveats(setting: Setting, extent: Extent) -> Iterator[str]:
@@ -28,6 +29,28 @@ def _because(setting: Setting, extent: Extent) -> str:
         return ""
     many = "its only obligation" if extent.obligations == 1 else f"any of its {extent.obligations:,} obligations"
     return f': the "settles" of the header, {setting.settles:,} ns, is too long for {many}'
+
+
+def beginnings(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
+    """Returns by run, in words, which recordings begin amid it."""
+    found: dict[str, set[str]] = {}
+    for part in parts:
+        if part.begins_with == Beginning.TABLES:
+            found.setdefault(part.run, set()).add(part.broker)
+    return [
+        (
+            run,
+            f"judged from the snapshots with which their recordings begin: {few(tuple(sorted(brokers, key=natural)))}",
+        )
+        for run, brokers in sorted(found.items())
+    ]
+
+
+def _unknown_beginnings(parts: Iterable[PartResult]) -> Iterator[str]:
+    for part in parts:
+        if part.begins_with == Beginning.UNKNOWN:
+            lacks = "does not tell all tables with all filters"
+            yield f"broker {part.broker} and its clients: the snapshot with which its recording begins {lacks}"
 
 
 def mishaps(parts: Iterable[PartResult]) -> list[tuple[str, str]]:
@@ -116,6 +139,8 @@ def damages(setting: Setting, extent: Extent) -> list[str]:
 def unjudged(setting: Setting, parts: Sequence[PartResult], links_are_wrong: bool) -> tuple[str, ...]:
     if not any(part.events for part in parts):
         return ("anything, since there is no event that can be read",)
+    if unknown := tuple(_unknown_beginnings(parts)):
+        return unknown
     if setting.level == "observable":
         lacks = [kind for kind in ("client", "deliver") if kind not in setting.observes]
         if lacks:

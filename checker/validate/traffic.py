@@ -17,8 +17,9 @@ from attrs import Factory, evolve, frozen
 from routeproof.checker.validate.broker.canonical import OF
 from routeproof.checker.validate.clients import Published
 from routeproof.checker.validate.clock import Doubts
-from routeproof.checker.validate.findings import KeptRecord, PartResult, Rejection
-from routeproof.checker.validate.links import LATEST, Comparison, Spans
+from routeproof.checker.validate.findings import Beginning, KeptRecord, PartResult, Rejection
+from routeproof.checker.validate.link_rows import LATEST
+from routeproof.checker.validate.links import Comparison, Spans
 from routeproof.checker.validate.report import Extent, Why
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import natural
@@ -153,11 +154,8 @@ class Ends:
     unfinished: frozenset[str] = frozenset()
     unseen: frozenset[str] = frozenset()
     """Brokers whose clients' operations are not observed."""
-
-    @property
-    def knows_publications(self) -> bool:
-        """True if the trace has every publication that clients may be given."""
-        return not self.ended and not self.unseen
+    knows_publications: bool = True
+    """True if the trace has every publication that clients may be given."""
 
 
 NO_ENDS = Ends()
@@ -201,7 +199,14 @@ def ends_of(
             continue
         said = f"the last step of broker {part.broker}, which may be unfinished: {odd.wanted} is missing"
         extent.unfinished.append((part.run, f"{said} after seq {odd.seq} ({odd.rule})"))
-    return Ends(since, ended, frozenset(unfinished), unseen), wrong
+    unseen |= {part.broker for part in parts if part.begins_with == Beginning.UNKNOWN}
+    is_whole = not ended and not unseen and not begun_amid(parts)
+    return Ends(since, ended, frozenset(unfinished), unseen, is_whole), wrong
+
+
+def begun_amid(parts: Iterable[PartResult]) -> frozenset[str]:
+    """Returns the brokers whose recordings begin amid the run."""
+    return frozenset(part.broker for part in parts if part.begins_with)
 
 
 def _mended(least: Iterable[tuple[str, str, int]]) -> Iterator[str]:

@@ -34,7 +34,7 @@ from routeproof.checker.validate.broker.judge import Judge
 from routeproof.checker.validate.broker.messages import NOTHING, Entry, Written
 from routeproof.checker.validate.broker.part import Part
 from routeproof.checker.validate.clients import Deliveries, EventPlace, Published
-from routeproof.checker.validate.links import LATEST
+from routeproof.checker.validate.link_rows import LATEST
 from routeproof.checker.validate.metrics import Measured
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.overlay import LOCAL, Node

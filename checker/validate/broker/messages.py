@@ -15,13 +15,14 @@ entries, if all subscriptions have the same slots there.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from msgspec import UNSET, Struct, UnsetType
 from msgspec import Raw as JsonText
 
@@ -95,6 +96,16 @@ class MessageMeaning:
             return self.written
         assert self._meanings is not None, "a message that no reader has made"
         return self._meanings.attributes(JsonText(self.written)) if self.written else None
+
+    def named(self, names: Mapping[str, str]) -> MessageMeaning:
+        """Returns the message with ids replaced by the names under which the broker knows them."""
+        keys = [item.of or item.id for item in self.items]
+        if not any(key in names for key in keys):
+            return self
+        made: MessageMeaning = copy(self)
+        pairs = zip(self.items, keys, strict=True)
+        made.items = tuple(evolve(item, id=names.get(key, key), of="") for item, key in pairs)
+        return made
 
     def is_same(self, other: MessageMeaning) -> bool:
         """Do both say the same?"""

@@ -12,6 +12,10 @@ neighbour from its own sends. Where a step differs from the reference, four cond
 3. Everything that the neighbour was sent is still known here and did not come from there: nothing is left for ever.
 4. Additions precede withdrawals (COV-8).
 
+A broker may also forward an entry of its own for several subscriptions that it covers (a *merger*), under an id that
+is no subscription's. It counts for condition 2 by its filter, and for condition 3 as long as it covers a subscription
+that is known here and did not come from there.
+
 If they hold, the deviation is harmless. It is counted, and the replay goes on with the broker's own tables.
 
 When the last advertisement that a subscription overlaps is withdrawn, both ends of a link may forget the subscription
@@ -23,7 +27,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -41,7 +45,7 @@ from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadab
 from routeproof.checker.validate.fast import Knowledge, Replica, covered_by, publish
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.setting import Setting
-from routeproof.model.filters import FilterError
+from routeproof.model.filters import Filter, FilterError
 from routeproof.model.messages import Deliver, Publish, Subscribe, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept
@@ -224,6 +228,8 @@ class SafeModel(CoreModel):
         """The subscriptions that each neighbour had been sent before this step."""
         self._forgotten: dict[Node, int] = {}
         self._doubtful = 0
+        self._mergers: dict[Node, dict[str, Filter]] = {}
+        """By neighbour and id, entries that the broker made itself and sent there."""
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:
         known = self.knowledge
@@ -243,7 +249,12 @@ class SafeModel(CoreModel):
 
     def restart(self) -> None:
         super().restart()
-        self._forgotten, self._doubtful = {}, 0
+        self._forgotten, self._doubtful, self._mergers = {}, 0, {}
+
+    @property
+    def merges(self) -> bool:
+        """True if some neighbour was sent an entry that the broker made itself."""
+        return any(self._mergers.values())
 
     def fault(self, to: Node, wanted: Sequence[CanonicalMessage], seen: Seen) -> Divergence | None:
         """Returns what is wrong with the messages to a neighbour. If nothing is, the model takes over the broker's own
@@ -260,11 +271,12 @@ class SafeModel(CoreModel):
             return found
         for name, ids in told.sent:
             to = self._near.get(name)
-            slots = [self._slot(id) for id in ids]
+            mergers = {} if to is None else {id: f for id, f in self._mergers.get(to, {}).items() if id in ids}
+            slots = [self._slot(id) for id in ids if id not in mergers]
             if to is None or None in slots:
                 return differ(ours, told, self._name_of)
             sent = sum(1 << slot for slot in {each for each in slots if each is not None})
-            odd = self._lacks(to, sent, ())
+            odd = self._lacks(to, sent, (), mergers)
             if odd is not None and odd.missing is not None:
                 return f"in sent: what {name} has to know, {odd.missing}", f"in sent: {', '.join(ids[:5])}"
             self._take_over(to, sent)
@@ -301,11 +313,14 @@ class SafeModel(CoreModel):
 
     def _fault_of_tables(self, to: Node, wanted: Sequence[CanonicalMessage], seen: Seen) -> Divergence | None:
         sent, known = self._before.get(to, 0), self._known_but(to)
+        mergers = dict(self._mergers.get(to, {}))
         ids = {self.knowledge.universe.subscription(slot).id: slot for slot in numbers_of(sent)}
         for said, at in seen:
             for id, wants in said.about if said.adds or said.withdraws else ():
                 slot = self._slot(id) if said.adds else ids.get(id)
-                if said.adds:
+                if said.adds and slot is None and wants is not None:
+                    mergers[id] = wants
+                elif said.adds:
                     if slot is None or not known >> slot & 1:
                         return Divergence(at, None, said)
                     if self.knowledge.universe.subscription(slot).filter != wants:
@@ -313,20 +328,26 @@ class SafeModel(CoreModel):
                     sent |= 1 << slot
                     ids[id] = slot
                     self._forgotten[to] = self._forgotten.get(to, 0) & ~(1 << slot)
+                elif id in mergers:
+                    del mergers[id]
                 elif slot is not None:  # one that the neighbour does not know changes nothing (RTE-8)
                     sent &= ~(1 << slot)
-        found = self._lacks(to, sent, wanted)
+        found = self._lacks(to, sent, wanted, mergers)
         if found is None:
             self._take_over(to, sent)
+            self._mergers[to] = mergers
         return found
 
-    def _lacks(self, to: Node, sent: int, wanted: Sequence[CanonicalMessage]) -> Divergence | None:
+    def _lacks(
+        self, to: Node, sent: int, wanted: Sequence[CanonicalMessage], mergers: Mapping[str, Filter]
+    ) -> Divergence | None:
         """Conditions 2 and 3: what the neighbour would have to be sent, or withdrawn."""
         universe, known = self.knowledge.universe, self._known_but(to)
         asked = self.knowledge.candidates.get(to, 0) & ~self._doubtful & ~sent
         open_ones = asked & ~covered_by(universe, sent & known, asked) if asked and sent else asked
-        if open_ones:
-            subscriptions = [universe.subscription(slot) for slot in numbers_of(open_ones)]
+        subscriptions = [universe.subscription(slot) for slot in numbers_of(open_ones)]
+        subscriptions = [s for s in subscriptions if not any(each.covers(s.filter) for each in mergers.values())]
+        if subscriptions:
             ids = {s.id for s in subscriptions}
             named = (said for said in wanted if said.adds and not ids.isdisjoint(id for id, _ in said.about))
             return Divergence(None, next(named, canonical_in_model(Subscribe(subscriptions[0]))), None)
@@ -334,6 +355,10 @@ class SafeModel(CoreModel):
         if stale:
             id = universe.subscription(numbers_of(stale)[0]).id
             return Divergence(None, CanonicalMessage("unsubscribe", ((id, None),)), None)
+        stood_for = [universe.subscription(slot).filter for slot in numbers_of(known)] if mergers else []
+        for id, wants in mergers.items():
+            if not any(wants.covers(each) for each in stood_for):
+                return Divergence(None, CanonicalMessage("unsubscribe", ((id, None),)), None)
         return None
 
     def _take_over(self, to: Node, sent: int) -> None:

@@ -20,11 +20,12 @@ from routeproof.checker.validate.broker.replay import BrokerReplay
 from routeproof.checker.validate.clients import Deliveries, EventPlace, OperationRows, Published
 from routeproof.checker.validate.clock import Clock, ClockRecord
 from routeproof.checker.validate.fast import Knowledge
-from routeproof.checker.validate.findings import BadLines, Keeping, KeptRecord, PartResult
-from routeproof.checker.validate.links import LATEST, LinkRows
+from routeproof.checker.validate.findings import BadLines, Beginning, Keeping, KeptRecord, PartResult
+from routeproof.checker.validate.link_rows import LATEST, LinkRows
 from routeproof.checker.validate.setting import EVERYTHING
 from routeproof.model.overlay import LOCAL
-from routeproof.traces import BadLine, Event, TraceError, TraceMessage
+from routeproof.traces import BadLine, Event, TraceError, TraceMessage, TraceTables
+from routeproof.traces.tables import local_entries
 
 RARE = frozenset({"snapshot", "note", "drop", "crash", "restart"})
 
@@ -44,6 +45,7 @@ class Part:
         self._pairs = judge.setting.is_linked(broker)
         self._is_paired = self._pairs and not setting.models_sends
         tables = None if start is None else judge.start_at(start)
+        self._start = start
         self._is_lost = start is not None and tables is None
         """It begins with a snapshot that no broker can have: the part before ends with a rejection."""
         judging = judge.judging
@@ -52,7 +54,8 @@ class Part:
         self._models_sends = setting.models_sends
         watches = self._emitter is not None or self._keeping is not None or self._models_sends
         model = judging.model(setting, judge.replica, broker, tables)
-        self._replay = BrokerReplay(setting, model, run, broker, start, self._accepted if watches else None)
+        self._watch = self._accepted if watches else None
+        self._replay = BrokerReplay(setting, model, run, broker, start, self._watch)
         self._add_meaning = judging.meaning
         self._neighbours = judge.setting.neighbours(broker)
         self.links = LinkRows(broker, self._neighbours)
@@ -72,6 +75,7 @@ class Part:
         """The last snapshot. A part may begin there, and then nothing before it is known."""
         self._seen: set[str] = set()
         """Kinds of its events."""
+        self._begins_with = Beginning.NOTHING
         self._handled = ""
         """The publication that is handled, where steps are not replayed."""
         self._last: TraceMessage | None = None
@@ -301,7 +305,11 @@ class Part:
             return False
         if kind == "snapshot":
             self._snapshot_at, self._handled = before, ""
-            self._replay.snapshot(seq, line, tables)
+            is_first = self.events == 1 and self._start is None and tables is not None
+            if is_first and tables is not None and self._replay.model.difference(tables) is not None:
+                self._begin_with(event, before, time)
+            else:
+                self._replay.snapshot(seq, line, tables)
         else:
             if kind != "drop":
                 if not self._crashes + self._restarts:
@@ -317,6 +325,22 @@ class Part:
                     (peer, False), meant.digest, meant.is_control, seq, before, time, time
                 )
         return False
+
+    def _begin_with(self, snapshot: Event, before: int, time: int) -> None:
+        """The recording begins amid the run, with these tables."""
+        judge, setting, written = self._judge, self._judge.setting.at(self.broker), snapshot.tables_text
+        tables = judge.start_at(snapshot)
+        entries = () if written is UNSET else tuple(local_entries(written))
+        is_known = tables is not None and all(wants is not None for _, _, wants in entries)
+        self._begins_with = Beginning.TABLES if is_known else Beginning.UNKNOWN
+        if not is_known:
+            self._replay.snapshot(snapshot.seq, snapshot.line, TraceTables())
+            self._replay.give_up()
+            return
+        model = judge.judging.model(setting, judge.replica, self.broker, tables)
+        self._replay = BrokerReplay(setting, model, self.run, self.broker, snapshot, self._watch)
+        for kind, id, wants in entries:
+            self._operations.stood(kind, id, wants or b"", EventPlace(self.broker, snapshot.seq, before, time))
 
     def end_with(self, snapshot: Event) -> None:
         """The snapshot that the next part begins with: it ends this one, and counts as an event of that one."""
@@ -348,6 +372,7 @@ class Part:
             unknown=self._replay.signs.unknown,
             first_unknown=self._replay.signs.first_unknown,
             kinds=tuple(sorted(self._seen)),
+            begins_with=self._begins_with,
             deviations=self._replay.deviations,
             deviated=self._replay.deviated,
             last_publication=self._replay.last_publication if replays else self._handled,

@@ -18,7 +18,7 @@ from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, 
 from routeproof.checker.validate.broker.comparison import Difference
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked, Unreadable
 from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
-from routeproof.checker.validate.broker.step import Delivery, Sent, Signs, StepComparison
+from routeproof.checker.validate.broker.step import Delivery, LocalNames, Sent, Signs, StepComparison
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.findings import ALWAYS, Rejection, few
 from routeproof.checker.validate.setting import Setting
@@ -60,6 +60,7 @@ class BrokerReplay:
         self.signs = Signs()
         self.deviations, self.deviated = 0, ""
         """At the level `safe`: the number of steps that differ from the model without harm; and the first."""
+        self._names = LocalNames()
         self._neighbours = setting.neighbours(broker)
         self._replays = setting.replays
         self._sends_observed = "send" in setting.observes
@@ -91,6 +92,7 @@ class BrokerReplay:
 
     def send(self, seq: int, line: int, peer: str, meant: MessageMeaning) -> None:
         if self._next(seq, line):
+            meant = self._names.named(meant)
             neighbour = self._neighbours.get(peer)
             if neighbour is None:
                 self._reject_peer(seq, peer)
@@ -118,6 +120,8 @@ class BrokerReplay:
         is_next = self._next(seq, line) and self._close()
         self.rejection = self.signs.explained(self.rejection, "receive", seq, meant)
         if is_next:
+            meant = self._names.named(meant)
+            self._names.forget_some(self.model)
             sender = self._neighbours.get(peer)
             if sender is None:
                 self._reject_peer(seq, peer)
@@ -196,10 +200,14 @@ class BrokerReplay:
             if tables is None:
                 self._reject(seq, "TRC-6", "a snapshot that tells tables", "none")
                 return
-            difference = self.model.difference(tables)
+            difference = self.model.difference(self._names.named_tables(tables))
             if difference is not None:
                 self._reject(seq, "TRC-4", *difference)
         self._between(line)
+
+    def give_up(self) -> None:
+        """Accepts all further events: the tables of the broker are unknown."""
+        self._replays = False
 
     def note(self, seq: int, line: int) -> None:
         """For people; but it has its place."""

@@ -19,6 +19,8 @@ from routeproof.checker.validate.findings import Rejection
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.messages import Deliver, Subscription
 from routeproof.model.overlay import Node
+from routeproof.traces import TraceTables
+from routeproof.traces.extensions import Entry, by_id
 
 Sent = tuple[Node, MessageMeaning, int, int]
 """A message that a broker sent: to whom, the message, its seq and its line."""
@@ -57,6 +59,8 @@ class StepComparison:
             for each in sent:
                 sends.setdefault(each[0], []).append(each)
             concerned = answers.keys() | sends.keys()  # mostly few, also where there are thousands of neighbours
+            if self._merges and told.is_control:
+                concerned |= set(self._neighbours.values())
             for neighbour in [n for n in self._neighbours.values() if n in concerned] if concerned else ():
                 mine = sends.get(neighbour, [])
                 found = self._compare_sends(told, begun, answers.get(neighbour, []), mine, neighbour)
@@ -96,12 +100,17 @@ class StepComparison:
             return sorted(s.id for s in local) == sorted(to for _, to, _, _ in deliveries)
         return True
 
+    @property
+    def _merges(self) -> bool:
+        return isinstance(self._model, SafeModel) and self._model.merges
+
     def _compare_sends(
         self, told: MessageMeaning, begun: int, answer: Iterable[Hashable], sends: Sequence[Sent], neighbour: Node
     ) -> Difference | None:
         wanted = [self._model.canonical(message) for message in answer]
         seen = [(meant.said, (seq, line)) for _, meant, seq, line in sends]
-        if self._setting.level == "safe" and [said for said, _ in seen] != wanted:
+        is_safe = self._setting.level == "safe"
+        if is_safe and ([said for said, _ in seen] != wanted or self._merges):
             assert isinstance(self._model, SafeModel), "other protocols have no such level"
             found = self._model.fault(neighbour, wanted, seen)
             self.deviates = self.deviates or found is None
@@ -158,8 +167,11 @@ class StepComparison:
         by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self.client_of.get(s, '')}") for p, s in pairs})
         told_client = bool(deliveries) and all(to.startswith("@") for _, to, _, _ in deliveries)
         left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()
+        unnamed = {p for p, to in by_client if to == "@"} if told_client else set[str]()
         for meant, to, at, line in deliveries:
             p = meant.id
+            if not left[p, to] and p in unnamed:
+                continue
             if not left[p, to]:
                 again = " again" if (p, to) in met else ""
                 seen = f"{p} delivered to {to.lstrip('@')}{again}"
@@ -172,12 +184,60 @@ class StepComparison:
             left[p, to] -= 1
             met.add((p, to))
         for (p, to), count in left.items():
-            if count > 0:
+            if count > 0 and not (to == "@" and p in unnamed):
                 subscriptions = (m.subscription for _, m in answer if isinstance(m, Deliver) and m.publication.id == p)
                 s = next((s for s in subscriptions if to in (s.id, f"@{self.client_of.get(s.id, '')}")), None)
                 reason = "" if s is None or told.kind != "publish" else matches(told.said, s)
                 return Difference(begun, 0, "RTE-5", f"{p} delivered to {to.lstrip('@')}", "nothing", reason)
         return None
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+FEWEST_NAMES = 1024
+"""Number of names below which withdrawn ones are not looked for."""
+
+
+class LocalNames:
+    """Names by which one broker knows subscriptions and advertisements that have other ids on its links.
+
+    A message with an original id (`of`) gives its own id as another name of that. The original may itself be such a
+    name, given by the broker before.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._most = FEWEST_NAMES
+
+    def named(self, message: MessageMeaning) -> MessageMeaning:
+        """Returns a message as the broker knows it, and learns the names that it gives."""
+        if not message.is_control:
+            return message
+        found = message.named(self._names) if self._names else message
+        for item, known in zip(message.items, found.items, strict=True):
+            if item.of and item.id != (name := known.of or known.id):
+                self._names[item.id] = name
+        return found
+
+    def named_tables(self, tables: TraceTables) -> TraceTables:
+        """Returns the tables of a snapshot as the broker knows them."""
+        names = self._names
+        if not names:
+            return tables
+
+        def renamed(entries: tuple[Entry, ...] | None) -> tuple[Entry, ...] | None:
+            return entries and by_id(evolve(each, id=names.get(each.id, each.id)) for each in entries)
+
+        sent = tables.sent and tuple((to, tuple(sorted(names.get(id, id) for id in ids))) for to, ids in tables.sent)
+        return evolve(tables, advs=renamed(tables.advs), subs=renamed(tables.subs), sent=sent)
+
+    def forget_some(self, model: BrokerModel) -> None:
+        """Forgets the names of what the broker no longer knows, where there are many."""
+        if len(self._names) >= self._most:
+            known = model.known_ids()
+            still = (pair for pair in self._names.items() if pair[1] in known or model.knows("unadvertise", pair[1]))
+            self._names = dict(still)
+            self._most = max(FEWEST_NAMES, 2 * len(self._names))
 
 
 # -- the recorder ------------------------------------------------------------------------------------------------------

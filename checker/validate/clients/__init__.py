@@ -20,7 +20,7 @@ from attrs import Factory, define, evolve, frozen
 
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.checker.validate.clock import Doubts
-from routeproof.checker.validate.links import LATEST
+from routeproof.checker.validate.link_rows import LATEST
 from routeproof.checker.validate.store import packed
 
 BUCKETS = 64
@@ -149,6 +149,10 @@ class OperationRows:
             place = self._broker, seq, before, time
             self._rows.append((meant.kind, item.of or item.id, written, client, *place))
         return len(self._rows) >= OPERATIONS_HELD
+
+    def stood(self, kind: str, id: str, wants: bytes, place: EventPlace) -> None:
+        """Takes what an unknown client had announced before the first event."""
+        self._rows.append((kind, id, wants, "", *place))
 
     def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
         """Blocks of the waiting rows: if there are many, or all."""

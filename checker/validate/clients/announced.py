@@ -313,13 +313,16 @@ class Announced:
 
     def wants(self, came: Delivered, matching: int) -> bool:
         """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""
-        mine = self._of_client.get((came.broker, came.to), 0)
+        named = (came.to, "@") if came.to.startswith("@") else (came.to,)
+        mine = 0
+        for to in named:
+            mine |= self._of_client.get((came.broker, to), 0)
         by_client = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
         by = {(came.broker, f"@{came.peer}"), (came.broker, "@")}
         return any(
             each.subscription is not None
             and (came.to.startswith("@") or not by.isdisjoint(each.made))
-            and each.made.get((came.broker, came.to), NEVER) < came.seq
+            and min(each.made.get((came.broker, to), NEVER) for to in named) < came.seq
             and matching >> self._slots.number(each.subscription) & 1
             for each in chain(self._subs.get(came.to, ()), by_client)
         )

@@ -239,7 +239,9 @@ class Obligations:
         """
         met, extent = {_taker(each) for each in those}, self._extent
         for wanted in matching:
-            if ("", wanted.id) in met or not met.isdisjoint(self._announced.takers(wanted)):
+            takers = self._announced.takers(wanted)
+            unnamed = {broker for broker, by in takers if by == "@"}
+            if ("", wanted.id) in met or not met.isdisjoint(takers) or any(broker in unnamed for broker, _ in met):
                 continue
             if publication.id in self._ends.unfinished:
                 extent.owed -= 1

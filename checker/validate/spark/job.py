@@ -41,7 +41,7 @@ from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import TOLD, Foreseen, find_out, groups, joins, lines, parts
 from routeproof.checker.validate.spark.joins import run_stages
 from routeproof.checker.validate.store import key_of, name_of
-from routeproof.checker.validate.traffic import Ends, ends_of, last_time, width_and_latest
+from routeproof.checker.validate.traffic import Ends, begun_amid, ends_of, last_time, width_and_latest
 from routeproof.traces.reader import is_parquet
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class _Job:
         width, latest = width_and_latest(found, doubts.values())
         doubtful = {broker: each for broker, each in doubts.items() if each}
         last = {broker: last_time(self._setting, each) for broker, each in doubts.items()}
-        return joins.Clocks(width, latest, doubtful, last, kept_of_link(self._setting))
+        return joins.Clocks(width, latest, doubtful, last, begun_amid(found), kept_of_link(self._setting))
 
     def _links(self, results: DataFrame, clocks: dict[bytes, joins.Clocks]) -> list[Any]:
         joined = (

@@ -77,6 +77,8 @@ class Clocks:
     doubts: dict[str, Doubts]
     last: Mapping[str, int]
     """The last time of each broker."""
+    begun: frozenset[str] = frozenset()
+    """The brokers whose recordings begin amid the run."""
     kept: int = 0
     """Number of messages of a link of which it is kept when they passed."""
 
@@ -102,7 +104,8 @@ def _of_links(setting: Setting, clocks: dict[bytes, Clocks], rows: Iterator[dict
             sent, taken = store.blocks(("sent",)), store.blocks(("taken",))
             pair = clock.doubts.get(link[0], CERTAIN), clock.doubts.get(link[1], CERTAIN)
             until = clock.last.get(link[0], -1)
-            for each in compare(setting, name_of(run), link, sent, taken, pair, until=until, kept=clock.kept):
+            amid, kept = (link[0] in clock.begun, link[1] in clock.begun), clock.kept
+            for each in compare(setting, name_of(run), link, sent, taken, pair, until=until, kept=kept, amid=amid):
                 if isinstance(each, Comparison):
                     yield from _compared(run, link, each)
                     continue

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pytest
 
 from routeproof.checker.cli import main
-from routeproof.checker.validate import Level, Report, clients, links, validate
+from routeproof.checker.validate import Level, Report, clients, link_rows, validate
 from routeproof.checker.validate.broker import bulk, columns
 from routeproof.checker.validate.clients.judge import CLIENTS, SAID
 from routeproof.checker.validate.store import Store
@@ -78,7 +78,7 @@ def set_aside(path: Path) -> dict[tuple[str, ...], list[object]]:
     def noted(store: Store, key: tuple[str, ...], block: bytes) -> None:
         put(store, key, block)
         if key[1] == "link":
-            found.setdefault(key, []).extend(links.rows(block).tolist())
+            found.setdefault(key, []).extend(link_rows.rows(block).tolist())
         elif key[1] in (SAID, CLIENTS):
             read = clients.block_of(block)
             found.setdefault(key, []).extend((*read.operations, *read.published, *read.delivered))

@@ -29,6 +29,8 @@ class Churn:
     newcomers: int = 60
     gap: int = 6_000
     standing: int = 30
+    snapshots: int = 0
+    """Number of events of a broker after which its tables are written; 0 is never."""
 
     def record(self, path: Path, *, clock: bool = True) -> Path:
         """Writes the trace of the run."""
@@ -42,7 +44,7 @@ class Churn:
                 overlay,
                 lambda broker: Broker(broker, overlay.neighbours(broker), self.policy),
                 Costs.measured(self.policy),
-                observers=[Recorder(trace, broker_name, 0)],
+                observers=[Recorder(trace, broker_name, self.snapshots)],
             ).play(self._operations())
         return path
 

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.validate import Level
 from tests.checker.validate.corrupt import lose
 from tests.checker.validate.walks import POLICIES, Row, judged, rows_of
 
+LEVELS: tuple[Level, ...] = ("exact", "equivalent", "safe")
 RUNS = (("line4", 0), ("star4", 2), ("unadv3", 4))
 
 
@@ -36,6 +38,85 @@ def test_ids_of_their_own_for_each_hop(policy: str, tmp_path: Path) -> None:
             wrong = judged(renamed(rows), tmp_path)
             assert wrong.verdict == "rejected"
             assert [r.rule for r in wrong.rejections[:1]] == [where.rule]
+
+
+def chained(rows: list[Row], *, bare: bool) -> list[Row]:
+    """Every broker forwards subscriptions under ids of its own, and names the id under which it received them. `bare`:
+    a withdrawal has its own id only."""
+    found, received = [rows[0]], dict[tuple[str, str], str]()
+    for row in rows[1:]:
+        message = row["message"]
+        if row["event"] not in ("send", "receive") or message["kind"] not in ("subscribe", "unsubscribe"):
+            found.append(row)
+            continue
+        id, is_sent = message["id"], row["event"] == "send"
+        sender = row["broker"] if is_sent else row["peer"]
+        before = received.get((sender, id), id)
+        own = f"{sender}-{before}"
+        if not is_sent:
+            received[row["broker"], id] = own
+        more = {} if bare and message["kind"] == "unsubscribe" else {"of": before}
+        found.append({**row, "message": {**message, "id": own, **more}})
+    return found
+
+
+@pytest.mark.parametrize("bare", [True, False])
+@pytest.mark.parametrize("policy", ["none", "active", "lazy"])
+def test_ids_of_ids_of_ids(policy: str, bare: bool, tmp_path: Path) -> None:
+    """A chain: each broker knows only the id that its neighbour gave."""
+    for name, seed in RUNS:
+        rows = rows_of(name, policy, seed)
+        told = chained(rows, bare=bare)
+        assert any(row.get("message", {}).get("id", "").count("-") >= 2 for row in told)
+        for level in LEVELS:
+            report = judged(told, tmp_path, level)
+            assert report.verdict == "accepted", (name, level, report.rejections)
+        where = lose("send", "subscribe")(rows)
+        if where is not None:
+            wrong = judged(chained(rows, bare=bare), tmp_path)
+            assert (where.broker, where.rule) in {(r.broker, r.rule) for r in wrong.rejections}
+
+
+def merged(*, leaves: bool = False, lacks: bool = False) -> list[Row]:
+    """Two subscriptions of one broker's clients, for which it forwards one entry. `leaves`: which it never withdraws;
+    `lacks`: which does not cover both."""
+    header = {"routeproof": 1, "run": "r", "protocol": "routing", "policy": "none", "dialect": "events"}
+    wide = {"kind": "subscribe", "id": "m", "filter": [1] if lacks else [1, 2]}
+    s, t = ({"kind": "subscribe", "id": id, "filter": [number]} for number, id in enumerate("st", 1))
+    gone = {id: {"kind": "unsubscribe", "id": id} for id in "stm"}
+    a, p = {"kind": "advertise", "id": "a", "filter": [1, 2, 3]}, {"kind": "publish", "id": "p", "of": "a", "event": 2}
+    told: list[tuple[str, str, str, Row]] = [
+        ("x", "client", "c", a),
+        ("x", "send", "y", a),
+        ("y", "receive", "x", a),
+        ("y", "client", "d", s),
+        ("y", "send", "x", s),
+        ("y", "client", "e", t),
+        ("y", "send", "x", wide),
+        ("y", "send", "x", gone["s"]),
+        *(("x", "receive", "y", each) for each in (s, wide, gone["s"])),
+        ("x", "client", "c", p),
+        ("x", "send", "y", p),
+        ("y", "receive", "x", p),
+        ("y", "deliver", "e", {**p, "to": "t"}),
+        ("y", "client", "d", gone["s"]),
+        ("y", "client", "e", gone["t"]),
+        *([] if leaves else [("y", "send", "x", gone["m"]), ("x", "receive", "y", gone["m"])]),
+    ]
+    ends = [{"broker": broker, "seq": len(told), "event": "snapshot", "tables": {}} for broker in "xy"]
+    rows = [{"broker": b, "seq": n, "event": e, "peer": p, "message": m} for n, (b, e, p, m) in enumerate(told)]
+    return [{**header, "overlay": [["x", "y"]]}, *rows, *ends]
+
+
+def test_an_entry_that_stands_for_several(tmp_path: Path) -> None:
+    report = judged(merged(), tmp_path, "safe")
+    assert report.verdict == "accepted", report.rejections
+    assert any("deviated from the reference" in line for line in report.remarks)
+    assert judged(merged(), tmp_path, "equivalent").verdict == "rejected"
+    [lost] = judged(merged(lacks=True), tmp_path, "safe").rejections[:1]
+    assert (lost.broker, lost.wanted.split(" ")[0]) == ("y", "subscribe(t)")
+    [left] = judged(merged(leaves=True), tmp_path, "safe").rejections
+    assert (left.broker, left.wanted) == ("y", "unsubscribe(m) to x")
 
 
 def test_clients_may_have_no_name(tmp_path: Path) -> None:

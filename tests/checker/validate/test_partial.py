@@ -6,6 +6,7 @@ import pytest
 
 from routeproof.checker.cli.validate import render
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate import Level
 from tests.checker.validate.churned import Churn
 from tests.checker.validate.corrupt import CORRUPTIONS
 from tests.checker.validate.test_ends import without_clock
@@ -13,6 +14,7 @@ from tests.checker.validate.test_readiness import rows_in
 from tests.checker.validate.walks import POLICIES, Row, judged, rows_of
 
 ALL = ["client", "receive", "send", "deliver"]
+LEVELS: tuple[Level, ...] = ("equivalent", "observable")
 FAULTS = ("a forwarded subscription lost", "a forwarded publication lost", "a withdrawal never sent")
 
 
@@ -32,7 +34,7 @@ def test_a_correct_broker_is_accepted_alone(policy: str, tmp_path: Path) -> None
     """What the others did is not invented: no message is in flight to them, and nothing is owed beyond them."""
     for rows in (rows_of("line4", policy, 1), without_clock(rows_of("line4", policy, 1))):
         for broker in brokers_of(rows):
-            for level in ("equivalent", "observable"):
+            for level in LEVELS:
                 report = judged(observed(rows, {broker: ALL}), tmp_path, level)
                 assert (report.verdict, report.rejections, report.extent.links) == ("accepted", (), 0), (broker, level)
                 assert (report.extent.in_flight, report.extent.lost, report.extent.ended) == (0, 0, [])

@@ -1,4 +1,4 @@
-"""Observation by broker, and a promise that events disprove: Spark's report is that of one core."""
+"""Observation by broker, a disproved promise, recordings that begin amid a run: Spark's report is that of one core."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from routeproof.checker.validate import setting_of, validate
 from routeproof.checker.validate.spark.job import judge
 from tests.checker.validate.churned import Churn
+from tests.checker.validate.test_beginnings import cut, recorded
 from tests.checker.validate.test_partial import ALL, brokers_of, observed
 from tests.checker.validate.test_readiness import rows_in
 from tests.checker.validate.walks import write
@@ -23,4 +24,12 @@ def test_the_report_is_that_of_one_core(tmp_path: Path, spark: "SparkSession") -
     expected = validate(path)
     assert {r.rule for r in expected.rejections} == {"TRC-11"}
     assert expected.extent.links
+    assert judge(spark, path, setting_of(path, "equivalent")) == expected
+
+
+def test_recordings_that_begin_amid_a_run(tmp_path: Path, spark: "SparkSession") -> None:
+    path = write(cut(recorded("active", 1, tmp_path)), tmp_path / "late.jsonl")
+    expected = validate(path)
+    assert expected.verdict == "accepted"
+    assert any("judged from the snapshots" in line for line in expected.remarks)
     assert judge(spark, path, setting_of(path, "equivalent")) == expected

@@ -1,0 +1,159 @@
+"""Rows of links: the messages that one end of a link sent or received, as they wait, come back and are aligned.
+
+A message is a row of five integers. Rows are set aside in blocks (`LinkRows`), and come back as streams (`RowStream`).
+Where a recording begins amid the run, the two ends of a link begin with different messages: `shift_of` finds where they
+meet.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Container, Iterable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from routeproof.checker.validate.broker.canonical import OF, differ_many
+
+COLUMNS = 5
+"""The digest of the message; the event's seq; the place, which is how many events the broker had before the one with
+which the step began; the moment, which is twice the time of that event, and one more where the message changes tables;
+and the time of the event itself. Without a time both are below 0.
+"""
+DIGEST, SEQ, PLACE, MOMENT, TOLD = range(COLUMNS)
+
+HELD = 512
+"""Rows of a link that wait before they become a block; and the number of latest messages of a link among which a
+doubled one is looked for."""
+
+ALIGNED = 1 << 20
+"""Rows of each end of a link among which its beginning is looked for, where recordings begin amid a run."""
+
+ANCHORS = 16
+"""The first messages of one end of a link that are looked for at the other, and the places where they are tried."""
+
+LATEST = (1 << 62) - 1
+"""Times are clipped to this, so that a moment fits into 64 bits."""
+
+Rows: TypeAlias = Any
+"""An array of int64, `COLUMNS` wide."""
+
+
+LinkKey: TypeAlias = tuple[str, str, str]
+"""From whom, to whom, and which end saw it: `sent` or `taken`."""
+
+
+def rows(block: bytes) -> Rows:
+    return np.frombuffer(block, np.int64).reshape(-1, COLUMNS)
+
+
+class LinkRows:
+    """Messages on the links of one broker, which wait to be set aside."""
+
+    def __init__(self, broker: str, neighbours: Container[str]) -> None:
+        self._broker, self._neighbours = broker, neighbours
+        self._links: dict[tuple[str, bool], array[int]] = {}
+        """By the neighbour, and whether the broker sent the messages."""
+        self._full: list[tuple[str, bool]] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Is it time to ask for `blocks`?"""
+        return bool(self._full)
+
+    def add(
+        self, key: tuple[str, bool], digest: int, is_control: bool, seq: int, place: int, time: int, told: int
+    ) -> bool:
+        """Takes a message. `place` and `time`: of what is sent, those of the event with which the step began. True when
+        it is time to ask for `blocks`."""
+        known = self._links.get(key)
+        if known is None:
+            if key[0] not in self._neighbours:
+                return False  # TRC-2
+            known = self._links[key] = array("q")
+        known.extend((digest, seq, place, min(LATEST, time) * 2 + is_control, told))
+        if len(known) < COLUMNS * HELD:
+            return False
+        self._full.append(key)
+        return True
+
+    def add_many(self, key: tuple[str, bool], rows: bytes) -> None:
+        """Takes rows of messages to or from a neighbour."""
+        known = self._links.setdefault(key, array("q"))
+        known.frombytes(rows)
+        if len(known) >= COLUMNS * HELD:
+            self._full.append(key)
+
+    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
+        """Blocks of the waiting rows: of the links with many, or of all."""
+        for key in sorted(self._links) if all_of_them else dict.fromkeys(self._full):
+            peer, sent = key
+            link = (self._broker, peer, "sent") if sent else (peer, self._broker, "taken")
+            yield link, self._links.pop(key).tobytes()
+        self._full = []
+
+
+class RowStream:
+    """Rows that come in blocks, and go out in any number."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+        self._rows: Rows = np.empty((0, COLUMNS), np.int64)
+
+    def fill(self) -> int:
+        """How many there are; 0 at the end only."""
+        while not len(self._rows):
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rows = rows(block)
+        return len(self._rows)
+
+    def gathered(self) -> Rows:
+        """The next rows, in one block; `ALIGNED` of them, or some more."""
+        some, count = [self._rows], len(self._rows)
+        for block in self._blocks:
+            some.append(rows(block))
+            count += len(some[-1])
+            if count >= ALIGNED:
+                break
+        self._rows = np.concatenate(some)
+        return self._rows
+
+    def first(self) -> Rows:
+        """The next row, where there is one."""
+        return self._rows[0]
+
+    def take(self, count: int) -> Rows:
+        taken, self._rows = self._rows[:count], self._rows[count:]
+        return taken
+
+
+# -- alignment ---------------------------------------------------------------------------------------------------------
+
+
+def shift_of(ours: Rows, theirs: Rows, amid: tuple[bool, bool]) -> tuple[int, int]:
+    """Returns how many messages of either end to leave out, so that most of the rest agree."""
+    if not len(ours) or not len(theirs):
+        return 0, len(theirs) if amid[0] else 0
+    shifts = [(0, 0)]
+    shifts += [(0, n) for n in _meeting(theirs, ours)] if amid[0] else []
+    shifts += [(n, 0) for n in _meeting(ours, theirs)] if amid[1] else []
+    best, found = 0, (0, len(theirs) if amid[0] else 0)
+    for only_sent, only_taken in shifts:
+        both = min(len(ours) - only_sent, len(theirs) - only_taken, HELD)
+        one, other = ours[only_sent : only_sent + both], theirs[only_taken : only_taken + both]
+        are_publications = (one[:, MOMENT] & 1 == 0) & (other[:, MOMENT] & 1 == 0)
+        (differ,) = np.nonzero(differ_many(one[:, DIGEST], other[:, DIGEST], are_publications))
+        agree = int(differ[0]) if len(differ) else both
+        if agree > best:
+            best, found = agree, (only_sent, only_taken)
+    return found
+
+
+def _meeting(longer: Rows, shorter: Rows) -> Iterator[int]:
+    """Yields how many rows of one end may come before the first row of the other."""
+    digests = longer[:, DIGEST] & ~OF
+    for number, digest in enumerate((shorter[:ANCHORS, DIGEST] & ~OF).tolist()):
+        places = np.flatnonzero(digests == digest) - number
+        yield from places[places > 0][:ANCHORS].tolist()
