@@ -27,7 +27,7 @@ from routeproof.impl.tcp.codec import FRAME
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.processes import BrokerDied, Route, directly, started
 from routeproof.impl.tcp.setting import LOOPBACK, Limits, NodeSetting
-from routeproof.model.overlay import Node
+from routeproof.model.overlay import Node, Topology
 
 LOG = "brokers.log"
 SUMMARY = "summary.json"
@@ -52,7 +52,6 @@ class Ran:
 
 
 def run_tcp(request: RunRequest, route: Route = directly) -> int:
-    _refuse_circles(request)
     arguments = request.arguments
     out: Path = arguments.out
     log = out / LOG
@@ -135,6 +134,7 @@ async def _play(request: RunRequest, parts: Path, log: Path, route: Route) -> Ra
 
 def _settings(request: RunRequest, parts: Path) -> dict[Node, NodeSetting]:
     arguments, topology, token = request.arguments, request.drawn.topology, token_hex(16)
+    on_circle = closes_circle(topology)
     return {
         node: NodeSetting(
             node=node,
@@ -148,6 +148,7 @@ def _settings(request: RunRequest, parts: Path) -> dict[Node, NodeSetting]:
             role=topology.role[node],
             protocol=request.implementation.protocol,
             own=request.own,
+            on_circle=on_circle,
             names={str(each): request.names[each] for each in (node, *neighbours)},
             limits=Limits(frame=arguments.max_frame or FRAME),
         )
@@ -156,9 +157,9 @@ def _settings(request: RunRequest, parts: Path) -> dict[Node, NodeSetting]:
     }
 
 
-def _refuse_circles(request: RunRequest) -> None:
-    """Where nodes could wait for each other in a circle, each for room at the next one, a run might never end. A client
-    never waits for room when a broker has sent it something, so that no such circle leads through it.
+def closes_circle(topology: Topology) -> bool:
+    """True where nodes could wait for each other in a circle, each for room at the next one. A client never waits for
+    room when a broker has sent it something, so that no such circle leads through it.
     """
     reached: dict[Node, Node] = {}
 
@@ -167,13 +168,12 @@ def _refuse_circles(request: RunRequest) -> None:
             node = reached[node]
         return node
 
-    topology = request.drawn.topology
     for u, v in topology.channels:
         if u < v and "client" not in (topology.role[u], topology.role[v]):
             if root(u) == root(v):
-                ends = " and ".join(request.names[node] for node in (u, v))
-                raise UsageError(f"run: the channel between {ends} closes a circle; --tcp runs trees, leave it out")
+                return True
             reached[root(u)] = root(v)
+    return False
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

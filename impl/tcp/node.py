@@ -10,7 +10,9 @@ grows without bound is the windows' doing (`Link`), and that nothing is handled 
 so a slow broker slows down those before it, hop by hop, up to the clients. No brokers wait for each other in a circle:
 a message over X -> B waits only for room on links B -> Y with Y other than X, those for Y -> Z with Z other than B, and
 so on. That is a path which never turns back, and in a tree (RTE-1) it ends. Nor do they wait through a client's
-node with channels to several brokers: such a node takes what brokers send it without waiting for a peer.
+node with channels to several brokers: such a node takes what brokers send it without waiting for a peer. Where channels
+close a circle (`NodeSetting.on_circle`) no broker waits for room before it handles what a neighbour sends. Clients do,
+as on a tree; but before a slow neighbour a broker that has no clients may come to hold any number of messages.
 
 A log has one line a matter: short, and nothing in it that a terminal would act on.
 """
@@ -253,7 +255,7 @@ class BrokerNode:
         return False
 
     def _blocked(self, node: Node, peer: Peer[Message]) -> bool:
-        if node != LOCAL and self.setting.role == "client":
+        if node != LOCAL and (self.setting.role == "client" or self.setting.on_circle):
             return False
         return len(self._full) > (node != LOCAL and peer in self._full)
 

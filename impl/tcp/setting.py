@@ -51,6 +51,9 @@ class NodeSetting:
     """The first that has the policy, where it is left out."""
     own: Own = Factory(dict)
     """Values of the protocol's own."""
+    on_circle: bool = False
+    """True where channels close a circle: the node then waits for room before it handles what a client sends, and never
+    before it handles what a neighbour sends."""
     names: Mapping[str, str] = Factory(dict)
     """The names of this node and its neighbours, where they are not b1, b2, ..."""
 
