@@ -15,22 +15,22 @@ CORRUPTIONS = {
     "a subscription not passed on": ("leaves3", leaves_out("send", "subscribe"), "COORD-2"),
     "a subscription inserted at no broker": ("both3", leaves_out("send", "insert"), "COORD-4"),
     "a withdrawal not passed on": ("leaves3", leaves_out("send", "delete"), "COORD-3"),
-    "tables not installed": ("switch3", leaves_out("send", "install"), "SWAP-2"),
-    "an installation not acknowledged": ("switch3", leaves_out("send", "acknowledge"), "SWAP-2"),
-    "the commit not sent": ("switch3", leaves_out("send", "commit"), "SWAP-3"),
-    "a marker not sent": ("square4", leaves_out("send", "end-mark"), "SWAP-4"),
-    "the end of old tables not told": ("switch3", leaves_out("send", "torn-down"), "SWAP-5"),
-    "a commit sent twice": ("switch3", says_twice("commit"), "SWAP-3"),
-    "a marker of another tree": ("parts3", changes("send", "end-mark", "tree", 3), "SWAP-4"),
-    "a marker altered on the way": ("switch3", changes("receive", "end-mark", "epoch", 1), "TRC-3"),
+    "tables not installed": ("square4", leaves_out("send", "install"), "SWAP-2"),
+    "an installation not acknowledged": ("square4", leaves_out("send", "acknowledge"), "SWAP-2"),
+    "the commit not sent": ("square4", leaves_out("send", "commit"), "SWAP-3"),
+    "a marker not sent": ("square4", leaves_out("send", "end-mark"), "SWAP-3"),
+    "the end of old tables not told": ("switch3", leaves_out("send", "torn-down"), "SWAP-3"),
+    "a commit sent twice": ("square4", says_twice("commit"), "SWAP-3"),
+    "a marker of another tree": ("parts3", changes("send", "end-mark", "tree", 3), "SWAP-3"),
+    "a marker altered on the way": ("square4", changes("receive", "end-mark", "epoch", 1), "TRC-3"),
     "the links of a tree altered on the way": ("switch3", changes("receive", "install", "links", [[1]]), "TRC-3"),
     "the links of a tree altered": ("switch3", changes("send", "install", "links", [[3]]), "SWAP-2"),
-    "a copy stamped wrongly": ("busy3", changes("send", "publish", "epoch", 5), "NET-3"),
-    "a stamp altered on the way": ("busy3", changes("receive", "publish", "tree", 2), "TRC-3"),
+    "a copy stamped wrongly": ("square4", changes("send", "publish", "epoch", 5), "NET-3"),
+    "a stamp altered on the way": ("square4", changes("receive", "publish", "tree", 2), "TRC-3"),
     "a kind that the protocol does not have": ("switch3", changes("send", "commit", "kind", "admit"), "SWAP-3"),
     "a message where no channel is": ("square4", changes("send", "end-mark", "peer", "b9"), "TRC-2"),
     "a copy not passed on": ("square4", leaves_out("send", "publish"), "NET-3"),
-    "a delivery lost": ("busy3", leaves_out("deliver", "publish"), "NET-4"),
+    "a delivery lost": ("busy3", leaves_out("deliver", "publish"), "RTE-5"),
 }
 """By corruption: an instance, a function that changes a run of it where it can, and a rule among the rejections."""
 
@@ -59,9 +59,9 @@ def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
     assert rule in {each.rule for each in report.rejections}
 
 
-@pytest.mark.parametrize("mutant", ["stamped-anew", "marks-early", "one-mark-short", "commits-at-the-first"])
+@pytest.mark.parametrize("mutant", ["all-links-of-the-tree", "marks-early", "one-mark-short", "commits-at-the-first"])
 def test_a_broken_implementation_is_rejected(mutant: str, tmp_path: Path) -> None:
     verdicts = {
-        validate(write(run_of("busy3", "none", seed, mutant), tmp_path / "run.jsonl")).verdict for seed in range(12)
+        validate(write(run_of("square4", "none", seed, mutant), tmp_path / "run.jsonl")).verdict for seed in range(12)
     }
     assert "rejected" in verdicts

@@ -39,8 +39,9 @@ from routeproof.checker.validate.spark import (
 )
 from routeproof.checker.validate.spark.groups import BEGINS, CLOSES, Unit
 from routeproof.checker.validate.store import key_of, name_of, packed
-from routeproof.model.filters import Dialect, dialect
+from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event
+from routeproof.traces.format import keeps_own
 from routeproof.traces.lines import read_block
 from routeproof.traces.reader import RowBatch
 
@@ -66,9 +67,9 @@ def _of_blocks(judge: Judge, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
 
 
 def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Iterator[Row]:
-    how = dialect(judge.setting.dialect)
+    setting = judge.setting
     first = next(blocks)
-    begun = numbered(first, how)
+    begun = numbered(first, setting)
     start = begun.pop(0) if first["role"] == BEGINS else None
     assert start is None or isinstance(start, Event), "it was asked whether a part can begin with it"
     part = part_of(judge, name_of(first["run"]), name_of(first["broker"]), start, number << PART_BITS)
@@ -78,9 +79,9 @@ def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Ite
         yield from begun
         for block in blocks:
             if block["role"] == CLOSES:
-                closes.extend(numbered(block, how, first_only=True))
+                closes.extend(numbered(block, setting, first_only=True))
             else:
-                yield from numbered(block, how)
+                yield from numbered(block, setting)
 
     if looks_at_once(judge.setting):
         for each in BulkReplay(judge, lambda _: part).take(lines()):
@@ -97,13 +98,13 @@ def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Ite
     yield from _finished(part, number)
 
 
-def numbered(block: dict[str, Any], how: Dialect, *, first_only: bool = False) -> list[Event | BadLine]:
+def numbered(block: dict[str, Any], setting: Setting, *, first_only: bool = False) -> list[Event | BadLine]:
     """A block's lines as they stood in the file."""
     numbers = np.frombuffer(block["lines"], np.int64).tolist()
     data = unsqueezed(block["data"])
     if first_only:
         data = data.partition(b"\n")[0]
-    found = read_block(data, 0, how)
+    found = read_block(data, 0, dialect(setting.dialect), own=keeps_own(setting.protocol_name))
     for at, line in enumerate(found):
         if isinstance(line, Event):
             force_setattr(line, "line", numbers[line.line])
@@ -234,12 +235,12 @@ def in_blocks(setting: Setting, told: Any, found: Iterator[Batch]) -> Iterator[B
 
 
 def _met_in_blocks(setting: Setting, wanted: frozenset[Any], blocks: Iterator[dict[str, Any]]) -> Iterator[FoundEvent]:
-    whose, how = {each[:2] for each in wanted if len(each) == 3}, dialect(setting.dialect)
+    whose = {each[:2] for each in wanted if len(each) == 3}
     runs = {each[0] for each in wanted if len(each) == 2}
     for block in blocks:
         run = name_of(block["run"])
         if run in runs or (run, name_of(block["broker"])) in whose:
-            yield from found_among(numbered(block, how), setting, wanted)
+            yield from found_among(numbered(block, setting), setting, wanted)
 
 
 def in_groups(path: str, setting: Setting, told: Any, found: Iterator[Batch]) -> Iterator[Batch]:

@@ -24,6 +24,7 @@ from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
 from tests.kit import ferry_runs
 from tests.migration import runs as migration_runs
+from tests.trees.test_protocol_validated import CORRUPTIONS as SWITCHED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -348,6 +349,22 @@ def test_moves_of_publishers_are_judged_by_their_handler(spark: "SparkSession", 
     assert report == validate(path, "exact")
     # The farewell is of a last step, which the recording may have cut off.
     assert set(runs.CORRUPTIONS) - {each.run for each in report.rejections} <= {"the farewell not sent"}
+
+
+def test_switches_of_strategies_are_judged_by_their_handler(spark: "SparkSession", tmp_path: Path) -> None:
+    """Stamps, tables, markers, and a coordinator with a channel to each broker."""
+    spoilt = {name: spoil for name, (instance, spoil, _) in SWITCHED.items() if instance == "square4"}
+    assert len(spoilt) >= 8
+    rows = migration_runs.run_of("square4", "none", 0)[:1]
+    rows += [{**row, "run": "well"} for row in migration_runs.run_of("square4", "none", 0)[1:]]
+    for name, spoil in spoilt.items():
+        mine = next(run for seed in range(60) if spoil(run := migration_runs.run_of("square4", "none", seed)))
+        rows += [{**row, "run": name} for row in mine[1:]]
+    path = write(rows, tmp_path / "runs.jsonl")
+    report = judge(spark, path, setting_of(path, "exact"))
+    assert report == validate(path, "exact")
+    # The copy is of a last step, which the recording may have cut off.
+    assert set(spoilt) - {each.run for each in report.rejections} <= {"a copy not passed on"}
 
 
 @pytest.mark.parametrize("clock", [True, False])
