@@ -141,4 +141,11 @@ def _without_tree(numbers: Any, n: int) -> Any:
     return left[0] if len(left) == 1 else left
 
 
-WING = Wing(changes=changes, about=about, client=client, smaller=smaller, fuzzing=fuzzing)
+def experiments() -> Mapping[str, Any]:
+    """The experiments of 003 on the computation of trees."""
+    from routeproof.checker.trees.figures import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+WING = Wing(changes=changes, about=about, client=client, smaller=smaller, fuzzing=fuzzing, experiments=experiments)

@@ -68,7 +68,7 @@ class OnOneCore:
     """The steps on one core, for inputs that fit into memory."""
 
     def __init__(self) -> None:
-        self._blocks: list[DocumentBlock] = []
+        self.blocks: list[DocumentBlock] = []
 
     def rows(self, source: TableSource) -> Iterator[TableRow]:
         return local_rows(source)
@@ -79,7 +79,7 @@ class OnOneCore:
         rows = _documents(self.rows(source), faulty)
         while some := list(islice(rows, 10 * AT_ONCE)):
             block, report = encode(frame, wish, some, seen)
-            self._blocks.append(block)
+            self.blocks.append(block)
             yield report
         yield faulty
 
@@ -87,12 +87,12 @@ class OnOneCore:
         return [function(shared, task) for task in tasks]
 
     def evaluated(self, everything: Everything) -> list[RoutingCosts]:
-        return costs_of(everything, self._blocks)
+        return costs_of(everything, self.blocks)
 
     def opt(self, frame: TreesFrame, wish: TreesWish) -> RoutingCosts:
         trees = SteinerTrees(frame.network, wish.steiner)
         totals = RoutingCosts.none(len(frame.network.low), 1)
-        for block in self._blocks:
+        for block in self.blocks:
             totals.add(opt(frame.network, trees, _terminal_sets(frame, block)))
         return totals
 

@@ -249,7 +249,7 @@ def _rooted(graph: Multigraph, chosen: list[int]) -> Rooted:
 
 
 def _attached(network: BrokerGraph, computed: Computed, attach: Attachment) -> Array:
-    """The spanning tree that keeps the forest and closes no cycle (TREE-5, TREE-7)."""
+    """The spanning tree that keeps the forest and closes no cycle (TREE-5 to TREE-8)."""
     forest = computed.links.tolist()
     if attach == "hub":
         parent = network.shortest_path_tree(computed.hub)

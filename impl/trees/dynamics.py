@@ -3,6 +3,7 @@
 The coordinator keeps a window of sampled documents (COORD-1) and all subscriptions (COORD-2). Trees stay while
 subscriptions change (COORD-3, COORD-4). A strategy that was computed from a snapshot is brought up to date by the log
 of changes since then, and judged on the same subscriptions and documents as the present one (COORD-5, COORD-7).
+Brokers switch to it by the protocol of `impl/trees/broker.py` (COORD-6).
 """
 
 from __future__ import annotations

@@ -120,7 +120,10 @@ class Disjoint:
 
 
 class SteinerTrees:
-    """Approximate Steiner trees of one network, each distinct set of terminals once. One terminal needs no link."""
+    """Approximate Steiner trees of one network (TREE-1), each distinct set of terminals once (TREE-10, CLUS-11).
+
+    One terminal needs no link.
+    """
 
     def __init__(self, network: BrokerGraph, method: str = "paths", most: int = 1 << 18) -> None:
         self._network = network
