@@ -19,6 +19,7 @@ from routeproof.checker.validate import Level, setting_of, validate
 from routeproof.checker.validate.broker.judge import Judge
 from routeproof.checker.validate.metrics import part_of
 from routeproof.model.protocols import MUTANTS
+from routeproof.model.pruning.definition import readings
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.vocabulary import PRUNING, PruningTables
 from routeproof.traces import Event, open_trace, to_parquet
@@ -28,7 +29,9 @@ from tests.pruning.runs import LINE, PRUNED, RUNS, run_of
 from tests.pruning.talk import HUB, Talk, talks
 
 LEVELS: tuple[Level, ...] = ("exact", "equivalent", "observable")
-INSTANCES = {instance.name: instance for instance in shipped() if instance.protocol == "pruning"}
+SHIPPED = {instance.name: instance for instance in shipped() if instance.protocol == "pruning"}
+INSTANCES = {name: instance for name, instance in SHIPPED.items() if ("rows", "arrived") not in readings(instance)}
+"""The instances under readings whose traces are judged."""
 
 
 # -- what is well ------------------------------------------------------------------------------------------------------
@@ -354,6 +357,19 @@ def test_headers_that_cannot_be_used(changed: Row, reason: str, tmp_path: Path) 
         judged(rows, tmp_path)
     assert reason in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_rows_as_headers_arrived_are_refused(tmp_path: Path) -> None:
+    """A reading whose traces are not judged, in the header and in the instance of a recorded run."""
+    own = run_of("incremental", LINE, PRUNED[:3])
+    own[0] |= {"pruning": {"rows": "arrived"}}
+    unjudged = SHIPPED.keys() - INSTANCES.keys()
+    assert unjudged == {"arrived3"}
+    for rows in (own, *(rows_of(name, "selective", 0) for name in unjudged)):
+        with pytest.raises(
+            UsageError, match=r'^the header: pruning\.rows: found "arrived"; [^\n]* expected "updated"$'
+        ):
+            judged(rows, tmp_path)
 
 
 def test_a_header_that_no_setting_can_be_made_of_is_no_crash(tmp_path: Path) -> None:
