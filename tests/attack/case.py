@@ -56,13 +56,13 @@ KINDS: dict[str, Kind] = {
     for kind in (
         Kind("instances", daily=120, campaign=10_000),
         Kind("options", daily=120, campaign=10_000),
-        Kind("traces", daily=150, campaign=10_000),
-        Kind("containers", daily=60, campaign=10_000),
+        Kind("traces", daily=100, campaign=10_000),
+        Kind("containers", daily=40, campaign=10_000),
         Kind("checkpoints", daily=100, campaign=10_000),
         Kind("frames", daily=4, campaign=334),
         Kind("disks", daily=30, campaign=10_000),
-        Kind("interrupts", daily=40, campaign=10_000),
-        Kind("signals", daily=40, campaign=10_000),
+        Kind("interrupts", daily=25, campaign=10_000),
+        Kind("signals", daily=20, campaign=10_000),
         Kind("starts", daily=3, campaign=300),
     )
 }

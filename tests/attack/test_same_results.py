@@ -19,6 +19,7 @@ import pytest
 from routeproof.checker import instances
 from tests.attack import sources
 from tests.attack.checkpoints import comparable
+from tests.campaigns import daily
 from tests.checker.command import COMMAND, TOP, environment
 
 SETTINGS: tuple[Mapping[str, str], ...] = (
@@ -104,7 +105,7 @@ def in_order(report: Any) -> Any:
 SEARCH = ("check", "star4", "--policy", "lazy", "--json", "r.json")
 
 
-@pytest.mark.parametrize("after", [0.0, 0.4])
+@pytest.mark.parametrize("after", daily([0.0, 0.4], bool))
 def test_a_search_that_was_killed_goes_on_as_if_it_had_not_been(after: float, tmp_path: Path) -> None:
     """`kill -9` at whatever moment: what it had saved before is whole, and the result is that of one search."""
     common = [*COMMAND, *SEARCH, "--workers", "1"]

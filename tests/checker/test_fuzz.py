@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,10 @@ FAST = PROFILES["fast"].examples
 
 @pytest.mark.parametrize(
     ("policy", "examples"),
-    daily([(policy, examples) for policy in POLICIES for examples in (FAST // 3, FAST)], lambda case: case[1] < FAST),
+    daily([(policy, examples) for policy in POLICIES for examples in (FAST // 6, FAST)], lambda case: case[1] < FAST),
 )
 def test_the_routing_core_survives_a_fast_campaign(policy: str, examples: int) -> None:
-    """Daily a third of it."""
+    """Daily a sixth of it."""
     result = fuzz(None, policy=policy, mutant=None, examples=examples)
     assert verdicts(result) == {p.id: "holds" for p in properties_for("routing", policy)}
     assert min(f.exercised for f in result.findings.values()) > 100 * examples // FAST
@@ -170,11 +171,14 @@ def test_an_unknown_profile_is_refused() -> None:
 # -- declared failures -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["loss2", "duplicate2", "reorder2", "crash3"])
-def test_declared_failures_are_found_and_do_not_end_the_campaign(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "examples"),
+    daily(product(("loss2", "duplicate2", "reorder2", "crash3"), (50, 150)), lambda case: case[1] == 50),
+)
+def test_declared_failures_are_found_and_do_not_end_the_campaign(name: str, examples: int) -> None:
     instance = find(name)
     policy = instance.policies[0]
-    result = fuzz(instance, policy=policy, mutant=None, examples=150)
+    result = fuzz(instance, policy=policy, mutant=None, examples=examples)
     meant = {p.id for p in properties_for("routing", policy) if p.kind == "always"}
     failed = {p for p, v in verdicts(result).items() if v == "fails"}
     assert failed == meant & set(instance.must_fail)

@@ -10,6 +10,7 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Level, Report, validate
 from routeproof.checker.validate.clock import Clock, ClockRecord, Doubts, doubts_of
+from tests.campaigns import daily
 from tests.checker.validate.damage import DAMAGES, MISHAPS, Damage, Row, cut_short, dropped, left_on_links, with_loss
 from tests.checker.validate.walks import write
 
@@ -19,9 +20,9 @@ WALL = 1_763_000_000_000_000_000
 """Nanoseconds of a wall clock, beside which 0 is far away."""
 
 
-def accepted_run(out: Path) -> list[Row]:
+def accepted_run(out: Path, scale: str = "0.005") -> list[Row]:
     """The rows of an accepted run, with times of a wall clock."""
-    assert main(["run", "stock", "--scale", "0.005", "--trace", "--snapshots", "100", "--out", str(out)]) == 0
+    assert main(["run", "stock", "--scale", scale, "--trace", "--snapshots", "100", "--out", str(out)]) == 0
     read: list[Row] = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
     return [read[0], *({**row, "time": row["time"] + WALL} for row in read[1:] if row["event"] != "snapshot")]
 
@@ -53,17 +54,18 @@ def assert_told(report: Report, damage: Damage, level: Level) -> None:
     ), report
 
 
+@pytest.mark.parametrize("events", daily((1, 3), (1).__eq__))
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_one_damaged_event_ends_no_judgement(
-    name: str, level: Level, rows: list[Row], undamaged: Mapping[str, Report], tmp_path: Path
+    name: str, level: Level, events: int, rows: list[Row], undamaged: Mapping[str, Report], tmp_path: Path
 ) -> None:
     """It is rejected or told; and a delivery that is lost elsewhere is found, wherever the damage is."""
     damage, rng = DAMAGES[name], random.Random(name)
     whole = undamaged[level]
     assert whole.verdict == "accepted"
     assert whole.extent.owed > 500
-    for _ in range(2):
+    for _ in range(events):
         found = damage.damaged(rows, rng)
         report = judged(found, tmp_path, level)
         assert_told(report, damage, level)

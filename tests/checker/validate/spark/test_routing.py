@@ -181,18 +181,18 @@ def test_parts_are_cut_at_snapshots(run: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("rows", "cut"), daily(product((200, 3000), (True, False)), {(200, True), (3000, False)}.__contains__)
+    ("rows", "cut", "number"),
+    daily(product((200, 3000), (True, False), (40, 400)), {(200, True, 400), (3000, False, 40)}.__contains__),
 )
 def test_row_groups(
-    rows: int, cut: bool, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+    rows: int, cut: bool, number: int, run: Path, tmp_path: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "GROUP_ROWS", rows)
-    for number in (40, 400):
-        path = tmp_path / f"{number}.parquet"
-        to_parquet(spoil(run, tmp_path / "spoilt.jsonl", number), path, cut_at_snapshots=cut)
-        expected = validate(path, "exact")
-        assert expected.verdict == "rejected"
-        assert judge(spark, path, setting_of(path, "exact")) == expected
+    path = tmp_path / "spoilt.parquet"
+    to_parquet(spoil(run, tmp_path / "spoilt.jsonl", number), path, cut_at_snapshots=cut)
+    expected = validate(path, "exact")
+    assert expected.verdict == "rejected"
+    assert judge(spark, path, setting_of(path, "exact")) == expected
 
 
 def test_row_groups_that_others_wrote(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
@@ -211,7 +211,11 @@ def test_row_groups_that_others_wrote(run: Path, tmp_path: Path, spark: "SparkSe
 # -- what cannot be read -----------------------------------------------------------------------------------------------
 
 
-def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+RANGES = daily((70_000, 1 << 23), (70_000).__eq__)
+
+
+@pytest.mark.parametrize("ranges", RANGES)
+def test_bad_lines_keep_their_numbers(ranges: int, run: Path, tmp_path: Path, spark: "SparkSession") -> None:
     lines = run.read_bytes().splitlines(keepends=True)
     lines.insert(900, b"{ not json\n")
     lines.insert(300, b"\n")
@@ -225,11 +229,11 @@ def test_bad_lines_keep_their_numbers(run: Path, tmp_path: Path, spark: "SparkSe
     path.write_bytes(b"".join(lines))
     expected = validate(path, "exact")
     assert (expected.verdict, expected.bad_lines) == ("unknown", 5)
-    for ranges in (70_000, 1 << 23):
-        assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+    assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
 
 
-def test_of_many_bad_lines_the_same_are_shown(run: Path, tmp_path: Path, spark: "SparkSession") -> None:
+@pytest.mark.parametrize("ranges", RANGES)
+def test_of_many_bad_lines_the_same_are_shown(ranges: int, run: Path, tmp_path: Path, spark: "SparkSession") -> None:
     """Those that nobody can read, those that mean nothing to their broker, and those with half a name."""
     rng, lines = random.Random(0), run.read_bytes().splitlines(keepends=True)
     odd = (
@@ -243,8 +247,7 @@ def test_of_many_bad_lines_the_same_are_shown(run: Path, tmp_path: Path, spark: 
     path.write_bytes(b"".join(lines))
     expected = validate(path, "exact")
     assert (expected.bad_lines, len(expected.bad)) == (200, 20)
-    for ranges in (70_000, 1 << 23):
-        assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
+    assert judge(spark, path, setting_of(path, "exact"), ranges=ranges) == expected
 
 
 @pytest.mark.parametrize("clock", daily([True, False], bool))
@@ -333,7 +336,7 @@ def test_a_protocol_from_outside(spark: "SparkSession", tmp_path: Path, monkeypa
     assert {each.run for each in report.rejections} == set(ferry_runs.CORRUPTIONS)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.parametrize("form", daily(["jsonl", "parquet"], "parquet".__eq__))
 def test_moves_of_publishers_are_judged_by_their_handler(spark: "SparkSession", form: str, tmp_path: Path) -> None:
     """Messages of moves, clients with channels to several brokers, and what a paused publisher holds back."""
     runs = migration_runs
@@ -367,7 +370,7 @@ def test_switches_of_strategies_are_judged_by_their_handler(spark: "SparkSession
     assert set(spoilt) - {each.run for each in report.rejections} <= {"a copy not passed on"}
 
 
-@pytest.mark.parametrize("clock", [True, False])
+@pytest.mark.parametrize("clock", daily([True, False], False.__eq__))
 def test_owed_deliveries_link_by_link(clock: bool, tmp_path: Path, spark: "SparkSession") -> None:
     """Runs in which control traffic never rests, correct and with a lost delivery: counts and rejections are equal."""
     rows: list[Row] = []
