@@ -1,6 +1,6 @@
 """The number and the size of modules, and class names that mean one thing.
 
-`docs/decisions/0019-definitions.md` says how modules are counted: those of the house on one side, those of each
+`docs/decisions/0029-counting-modules.md` says how modules are counted: those of the house on one side, those of each
 protocol that came after pruning on the other.
 """
 

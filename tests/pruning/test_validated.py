@@ -367,7 +367,7 @@ def test_rows_as_headers_arrived_are_refused(tmp_path: Path) -> None:
     assert unjudged == {"arrived3"}
     for rows in (own, *(rows_of(name, "selective", 0) for name in unjudged)):
         with pytest.raises(
-            UsageError, match=r'^the header: pruning\.rows: found "arrived"; [^\n]* expected "updated"$'
+            UsageError, match=r'^\S+: the header: pruning\.rows: found "arrived"; [^\n]* expected "updated"$'
         ):
             judged(rows, tmp_path)
 
