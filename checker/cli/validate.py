@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
     from routeproof.checker.validate.setting import Setting
     from routeproof.traces import BadLine
-    from routeproof.traces.inputs import ColumnNames
+    from routeproof.traces.column_names import ColumnNames
 
 
 DESCRIPTION = """\
@@ -112,7 +112,8 @@ def validate_command(arguments: argparse.Namespace) -> int:
 
 def _inputs(arguments: argparse.Namespace) -> list[AbstractContextManager[Path]]:
     """Returns the traces to judge: as they are, or gathered from the files, the header and the map that are given."""
-    from routeproof.traces.inputs import files_of, read_map
+    from routeproof.traces.column_names import read_map
+    from routeproof.traces.inputs import files_of
 
     names = None if arguments.map is None else read_map(arguments.map)
     groups = [(str(path), files_of(path)) for path in arguments.traces]

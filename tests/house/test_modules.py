@@ -18,8 +18,6 @@ LINES = 400
 """Longest module. What is written should have 80 to 350 lines."""
 LONGER = {
     "checker/validate/broker/bulk.py": 401,
-    "spec/migration/theory/invariants.py": 484,
-    "traces/inputs.py": 411,
 }
 """Modules that are still longer. The numbers only fall, and no entry is added."""
 

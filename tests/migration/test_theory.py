@@ -13,8 +13,8 @@ from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
 from routeproof.spec.migration import theory
 from routeproof.spec.migration.theory import THEOREMS, MoveScene, worlds
-from routeproof.spec.migration.theory.invariants import BOOK
 from routeproof.spec.migration.theory.move import EVENTS, MoveEvent, MoveSetting, MoveState
+from routeproof.spec.migration.theory.publications import BOOK
 from routeproof.spec.migration.theory.worlds import WORLDS, SmallWorld, explored, states, violated
 from routeproof.spec.theory import Term
 from tests.campaigns import daily

@@ -13,7 +13,8 @@ import pytest
 
 from routeproof.checker.cli import main
 from routeproof.traces import BadLine, TraceError, open_trace, read_trace, to_parquet
-from routeproof.traces.inputs import files_of, gathered, nanoseconds, needs_gathering, read_map
+from routeproof.traces.column_names import nanoseconds, read_map
+from routeproof.traces.inputs import files_of, gathered, needs_gathering
 from tests.traces.samples import to_bytes
 
 SAMPLE = Path(__file__).parents[2] / "traces" / "samples" / "star4-active.jsonl"

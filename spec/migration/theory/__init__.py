@@ -13,7 +13,6 @@ import z3
 from attrs import evolve
 
 from routeproof.spec.migration.theory import worlds
-from routeproof.spec.migration.theory.invariants import AFTERWARDS, BOOK, COPIES, ORDER, PHASES, TABLES, Moved
 from routeproof.spec.migration.theory.move import (
     AT_ONCE,
     DRAINED,
@@ -24,6 +23,8 @@ from routeproof.spec.migration.theory.move import (
     next_move,
     started,
 )
+from routeproof.spec.migration.theory.publications import AFTERWARDS, BOOK, COPIES, ORDER
+from routeproof.spec.migration.theory.tables import PHASES, TABLES, Moved
 from routeproof.spec.migration.theory.worlds import LINE, SmallWorld, shortest, without
 from routeproof.spec.theory import BROKER, PUB, Clause, Symbolic, Term, Truth, declare, formula, implication
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma

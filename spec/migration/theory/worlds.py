@@ -15,8 +15,9 @@ import attrs
 from attrs import evolve, frozen
 
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.migration.theory.invariants import BOOK, Moved
 from routeproof.spec.migration.theory.move import DRAINED, EVENTS, MoveEvent, MoveSetting, MoveState
+from routeproof.spec.migration.theory.publications import BOOK
+from routeproof.spec.migration.theory.tables import Moved
 from routeproof.spec.theory import BROKER, PUB, Grounded, Term, holding
 from routeproof.spec.theory.relation import of_overlay
 
