@@ -77,7 +77,8 @@ def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
             yield "draining", [f"link to {each}" for each in names(local.draining)]
             yield "old link", ["nothing more comes"] if local.left else []
             yield "handled", [str(p) for p in local.seen]
-            yield "withdrawn meanwhile", [str(s) for s in local.gone]
+            yield "withheld", [f"{s} withdrawn" if at == LOCAL else str(s) for s, at in local.withheld]
+            yield "the move", ["is called off"] if local.is_off else []
         case Coordinator(asked):
             yield "asked", names(asked)
 

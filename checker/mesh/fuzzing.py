@@ -10,7 +10,7 @@ from hypothesis.stateful import rule
 from routeproof.checker.fuzz.strategies import Draw, Fuzzing, pick
 from routeproof.checker.fuzz.walk import NUMBER, Machine
 from routeproof.model.instance import Instance, own_with
-from routeproof.model.mesh.messages import CloseLink, Load, Measure, Move, OpenLink, Review
+from routeproof.model.mesh.messages import CallOff, CloseLink, Load, Measure, Move, OpenLink, Review
 from routeproof.model.mesh.parameters import STRATEGY_NAMES, MeshParameters
 from routeproof.model.overlay import Link
 
@@ -50,6 +50,7 @@ def meshed(draw: Draw, instance: Instance, policy: str) -> Instance:
     """Brokers choose their links, and no other links come."""
     opens = () if is_settled else some(FEW, [each for each in near if each not in soft])
     most = max(Counter([*(b for link in overlay.edges for b in link), *(u for u, _ in soft)]).values(), default=1)
+    moves = () if is_settled else some(MOVES, [each for each in near if each not in opens])
     parameters = MeshParameters(
         radius=radius,
         strategies=tuple(pick(draw, STRATEGY_NAMES) for _ in brokers),
@@ -63,7 +64,9 @@ def meshed(draw: Draw, instance: Instance, policy: str) -> Instance:
         loads=((pick(draw, brokers), pick(draw, (90, 20, 50))),) if pick(draw, (False, True)) else (),
         rounds=tuple(pick(draw, brokers) for _ in range(pick(draw, (3, 5) if is_settled else (0, 1)))),
         factor=pick(draw, ("min", "max")),
-        moves=() if is_settled else some(MOVES, [each for each in near if each not in opens]),
+        moves=moves,
+        refuses=tuple({to for _, to in moves[:1] if pick(draw, (False, False, True))}),
+        calls_off=tuple({mover for mover, _ in moves[:1] if pick(draw, (False, True))}),
     )
     own = own_with(instance.own, "mesh", parameters)
     return evolve(instance, protocol="mesh", policies=("none",), own=own)
@@ -84,8 +87,8 @@ class MeshMachine(Machine):
 
     @rule(number=NUMBER)
     def move(self, number: int) -> None:
-        """A broker is to move."""
-        self._operate(number, Move)
+        """A broker is to move, or a mover is called back."""
+        self._operate(number, Move, CallOff)
 
 
 FUZZING = Fuzzing(meshed, MeshMachine)

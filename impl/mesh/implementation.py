@@ -12,7 +12,18 @@ from routeproof.impl.mesh.move import MoveCoordinator, MovingBroker
 from routeproof.impl.simulator import Costs, Handler
 from routeproof.impl.tcp.codec import Wire
 from routeproof.model.instance import Instance
-from routeproof.model.mesh.messages import MESH, Anchor, CloseLink, Load, Measure, Move, OpenLink, Passed, Review
+from routeproof.model.mesh.messages import (
+    MESH,
+    Anchor,
+    CallOff,
+    CloseLink,
+    Load,
+    Measure,
+    Move,
+    OpenLink,
+    Passed,
+    Review,
+)
 from routeproof.model.mesh.parameters import MeshParameters, parameters_of
 from routeproof.model.messages import CORE, Publish, Subscribe
 from routeproof.model.overlay import LOCAL, Node
@@ -48,7 +59,7 @@ def own_wire(policy: str, own: Own) -> Wire:
     return Wire(
         (*CORE, *MESH),
         {Subscribe: Anchor, Publish: Passed},
-        operations=(OpenLink, CloseLink, Load, Measure, Review, Move),
+        operations=(OpenLink, CloseLink, Load, Measure, Review, Move, CallOff),
     )
 
 

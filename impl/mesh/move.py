@@ -17,6 +17,7 @@ from routeproof.impl.mesh.forwarding import MasterMap
 from routeproof.model.mesh.messages import (
     Anchor,
     Ask,
+    CallOff,
     Confirm,
     Coordinator,
     Edges,
@@ -28,6 +29,7 @@ from routeproof.model.mesh.messages import (
     MeshTables,
     Move,
     Prepare,
+    Refuse,
     Release,
     Renew,
     Ring,
@@ -70,7 +72,9 @@ class MovingBroker(MeshBroker):
         self.left = False
         """`Last` has come over the old link."""
         self.seen: set[Publication] = set()
-        self.gone: list[Subscription] = []
+        self.withheld: list[tuple[Subscription, Node]] = []
+        """Subscriptions with anchors, and withdrawals (`LOCAL`), that the old neighbour does not have yet."""
+        self.is_off = False
 
     @property
     def moves(self) -> bool:
@@ -87,12 +91,18 @@ class MovingBroker(MeshBroker):
         match message:
             case Move(to):
                 self._ask(to, out)
+            case CallOff():
+                self.is_off |= self.moves and self.phase == "prepare"  # MOVE-9
             case Grant():
                 self._granted(out)
             case Prepare(ring, hops):
                 self._prepare(sender, ring, hops, out)
             case Handover(ring, edges, subscriptions, anchors, gone):
                 self._other_side(sender, edges, _paired(subscriptions, anchors), gone, out)
+            case Refuse() | Snapshot() if not (self.moves and self.phase == "handover"):
+                pass
+            case Refuse():
+                self._give_up(out)
             case Snapshot(edges, subscriptions, anchors):
                 self._own_side(edges, _paired(subscriptions, anchors), out)
             case Renew(_, hops, edges, subscriptions, anchors, gone):
@@ -134,7 +144,10 @@ class MovingBroker(MeshBroker):
 
     def _next_phase(self, out: Sends) -> None:
         if self.phase == "prepare":
-            self._hand_over(out)
+            if self.is_off:
+                self._give_up(out)
+            else:
+                self._hand_over(out)
         elif self.phase == "renew" and self.left:
             self._finish(LOCAL, 0, out)
         elif self.phase == "finish":
@@ -192,9 +205,8 @@ class MovingBroker(MeshBroker):
         self.phase = "handover"
         own = [(s, a) for s, a in self.subscriptions if not self._is_across(a)]
         entries = [(s, self.adjusted(a)) for s, a in own]
-        gone = tuple(s.id for s in self.gone)
+        gone = tuple(s.id for s, anchor in self.withheld if anchor == LOCAL)
         out.append((self.target, Handover(self.ring, self._side(), *columns(entries), gone)))
-        self.gone = []
         self.waiting.add(self.target)
 
     def _is_across(self, anchor: Node) -> bool:
@@ -212,6 +224,9 @@ class MovingBroker(MeshBroker):
 
     def _other_side(self, sender: Node, edges: Edges, entries: Entries, gone: Gone, out: Sends) -> None:
         """MOVE-3 at the new neighbour: tells of its side, takes over the mover's, and passes it on."""
+        if self._refuses:
+            out.append((sender, Refuse()))
+            return
         handed = {*(s.id for s, _ in entries), *gone}
         own = [(s, self.adjusted(a)) for s, a in self.subscriptions if s.id not in handed]
         out.append((sender, Snapshot(self._side(), *columns(own))))
@@ -222,6 +237,7 @@ class MovingBroker(MeshBroker):
         handed = {s for s, _ in entries}
         gone = [s.id for s, anchor in self.subscriptions if self._is_across(anchor) and s not in handed]
         self.phase = "renew"
+        self.withheld = []
         self._renew(self.target, 0, edges, entries, gone, out)
         self.waiting.add(self.ring[1])  # confirms `Last`
 
@@ -265,22 +281,47 @@ class MovingBroker(MeshBroker):
     def _subscribe(self, sender: Node, subscription: Subscription, anchor: Node, out: Sends) -> None:
         if not self._is_late(sender):
             super()._subscribe(sender, subscription, anchor, out)
+            self._withhold(sender, subscription, self.adjusted(anchor))
 
     def _unsubscribe(self, sender: Node, subscription: Subscription, out: Sends) -> None:
         if self._is_late(sender):
             return
         super()._unsubscribe(sender, subscription, out)
-        if self.phase == "prepare" and sender != self.ring[1]:
-            self.gone.append(subscription)
+        self._withhold(sender, subscription, LOCAL)
+
+    def _withhold(self, sender: Node, subscription: Subscription, anchor: Node) -> None:
+        """MOVE-9: what the old neighbour gets if the move does not take place."""
+        if self._is_withholding and sender != self.ring[1]:
+            self.withheld.append((subscription, anchor))
+
+    @property
+    def _is_withholding(self) -> bool:
+        return self.moves and not self.has_switched and self.phase != "finish" and self.parameters.control != "sent"
 
     def _is_late(self, sender: Node) -> bool:
         """MOVE-7: a mover that has switched hears of the other side from its new neighbour only."""
+        if self._refuses and sender != LOCAL and sender not in self.master.neighbours:
+            return True  # MOVE-9: from a mover that it did not take
         return self.moves and self.has_switched and sender == self.ring[1]
+
+    @property
+    def _refuses(self) -> bool:
+        return self.node in self.parameters.refuses
+
+    def _give_up(self, out: Sends) -> None:
+        """MOVE-9: the mover stays. Its old neighbour gets what was withheld, and the last wave ends the move."""
+        for subscription, anchor in self.withheld:
+            is_gone = anchor == LOCAL
+            told = Unsubscribe(subscription) if is_gone else Subscribe(subscription, Anchor(anchor))
+            out.append((self.ring[1], told))
+        self.withheld = []
+        self.waiting.clear()
+        self._finish(LOCAL, 0, out)
 
     def _told(self, sender: Node) -> list[Node]:
         """MOVE-7: before it switches, the mover sends nothing over its old link; it is for the new neighbour."""
         told = super()._told(sender)
-        if not self.moves or self.has_switched or self.parameters.control == "sent":
+        if not self._is_withholding:
             return told
         if self.phase == "handover" and sender != self.ring[1]:
             told.append(self.target)
@@ -320,7 +361,8 @@ class MovingBroker(MeshBroker):
             draining=tuple(sorted(self.draining.elements())),
             left=self.left,
             seen=tuple(sorted(self.seen, key=lambda each: each.rank)),
-            gone=tuple(self.gone),
+            withheld=tuple(self.withheld),
+            is_off=self.is_off,
         )
 
 

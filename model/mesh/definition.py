@@ -11,7 +11,18 @@ from attrs import fields
 from routeproof.model.definition import Definition, Mutant, Section
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import MESH, Anchor, CloseLink, Load, Measure, Move, OpenLink, Passed, Review
+from routeproof.model.mesh.messages import (
+    MESH,
+    Anchor,
+    CallOff,
+    CloseLink,
+    Load,
+    Measure,
+    Move,
+    OpenLink,
+    Passed,
+    Review,
+)
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.parameters import (
     DEFAULT,
@@ -29,8 +40,9 @@ from routeproof.model.reading import Place
 COORDINATOR = "coordinator"
 MOST_LINKS = 1_000
 MOST_ROUNDS = 16
-BROKERS = ("soft", "candidates", "opens", "closes", "loaded", "rounds", "moves")
+BROKERS = ("soft", "candidates", "opens", "closes", "loaded", "rounds", "moves", "refuses", "calls_off")
 """Keys with numbers of brokers."""
+BROKER_LISTS = ("refuses", "calls_off")
 COUNTS = {"fanout": (1, MOST_LINKS), "maxlinks": (1, MOST_LINKS), "weak": (0, MOST_LINKS), "threshold": (0, 100)}
 """Keys that are whole numbers, with their bounds."""
 
@@ -66,13 +78,16 @@ def _operations(instance: Instance) -> list[OperationRow]:
         rows.append(OperationRow(f"round(b{broker}, {reviews[broker]})", broker, Review(), before))
     for broker, to in chosen.moves:
         rows.append(OperationRow(f"move(b{broker}, b{to})", broker, Move(to)))
+    rows += [OperationRow(f"call-off(b{broker})", broker, CallOff()) for broker in chosen.calls_off]
     return rows
 
 
 def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     """The table `[mesh]`."""
     links = ("soft", "candidates", "opens", "closes")
-    keys = place.table((), ("radius", "strategies", *links, "loaded", *COUNTS, "loads", "rounds", "moves", *READINGS))
+    keys = place.table(
+        (), ("radius", "strategies", *links, "loaded", *COUNTS, "loads", "rounds", "moves", *BROKER_LISTS, *READINGS)
+    )
     chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
     if "radius" in keys:
         chosen["radius"] = keys["radius"].whole(1, RADIUS)
@@ -98,10 +113,11 @@ def read_parameters(place: Place, instance: Instance) -> MeshParameters:
     for link in chosen.get("closes", ()):
         if link not in opened:
             keys["closes"].reject(f"{list(link)} is not opened; list it in soft, candidates or opens too")
-    if "loaded" in keys:
-        entries = keys["loaded"].items(len(instance.overlay.brokers), "brokers")
-        chosen["loaded"] = tuple(each.broker(instance.overlay) for each in entries)
-        keys["loaded"].distinct(entries, chosen["loaded"])
+    for name in ("loaded", *BROKER_LISTS):
+        if name in keys:
+            entries = keys[name].items(len(instance.overlay.brokers), "brokers")
+            chosen[name] = tuple(each.broker(instance.overlay) for each in entries)
+            keys[name].distinct(entries, chosen[name])
     return MeshParameters(**chosen)
 
 

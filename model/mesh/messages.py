@@ -143,6 +143,14 @@ class Move(Message):
 
 
 @frozen(cache_hash=True)
+class CallOff(Message):
+    """An operation: the broker is to stay where it is, if it is not too late (MOVE-9)."""
+
+    kind = "call-off"
+    by = "driver"
+
+
+@frozen(cache_hash=True)
 class Ask(Message):
     """Mover to coordinator: may I move?"""
 
@@ -238,6 +246,13 @@ class Snapshot(Message):
 
 
 @frozen(cache_hash=True)
+class Refuse(Message):
+    """MOVE-9: the new neighbour takes no mover."""
+
+    kind = "refuse"
+
+
+@frozen(cache_hash=True)
 class Last(Message):
     """The last message on a primary link that is given up."""
 
@@ -250,7 +265,7 @@ def columns(entries: Iterable[tuple[Subscription, Node]]) -> tuple[tuple[Subscri
     return tuple(s for s, _ in held), tuple(anchor for _, anchor in held)
 
 
-MOVE = (Move, Ask, Grant, Release, Prepare, Renew, Finish, Confirm, Handover, Snapshot, Last)
+MOVE = (Move, CallOff, Ask, Grant, Release, Prepare, Renew, Finish, Confirm, Handover, Snapshot, Refuse, Last)
 
 MESH = (*LINKS, *MOVE)
 
@@ -356,8 +371,16 @@ class MeshTables:
     """The last message on the old link has come."""
     seen: Annotated[tuple[Publication, ...], ORDERED] = ()
     """MOVE-4: the publications that the mover has handled during the move."""
-    gone: tuple[Subscription, ...] = ()
-    """MOVE-7: the subscriptions of the mover's side that were withdrawn, and not yet at the other side."""
+    withheld: tuple[tuple[Subscription, Node], ...] = ()
+    """MOVE-7: the subscriptions of the mover's side that its old neighbour does not have yet, in the order of their
+    coming, each with its anchor there; `LOCAL` for a withdrawal."""
+    is_off: bool = False
+    """MOVE-9: the move is called off, and ends with the first wave."""
+
+    @property
+    def gone(self) -> tuple[SubscriptionId, ...]:
+        """The subscriptions that were withdrawn meanwhile."""
+        return tuple(s.id for s, anchor in self.withheld if anchor == LOCAL)
 
     @property
     def connected(self) -> Ends:

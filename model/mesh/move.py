@@ -15,6 +15,7 @@ from routeproof.model.mesh.links import ManagedMesh
 from routeproof.model.mesh.messages import (
     Anchor,
     Ask,
+    CallOff,
     Confirm,
     Coordinator,
     Down,
@@ -30,6 +31,7 @@ from routeproof.model.mesh.messages import (
     Move,
     OpenLink,
     Prepare,
+    Refuse,
     Release,
     Renew,
     Ring,
@@ -62,6 +64,8 @@ class MovingMesh(ManagedMesh):
         match message:
             case Move(to):
                 return self.on_move(local, to)
+            case CallOff():
+                return self.on_call_off(local)
             case Grant():
                 return self.on_grant(local, sender)
             case Prepare(ring, hops):
@@ -74,6 +78,10 @@ class MovingMesh(ManagedMesh):
                 return self.settled(evolve(local, waiting=_without(local.waiting, sender)))
             case Handover(ring, edges, subscriptions, anchors, gone):
                 return self.on_handover(local, sender, Renew(ring, 0, edges, subscriptions, anchors, gone))
+            case Refuse() | Snapshot() if not (self.moves(local) and local.phase == "handover"):
+                return Outcome(local)  # for a mover that has forgotten its move in a crash
+            case Refuse():
+                return self.give_up(local)
             case Snapshot() as answer:
                 return self.on_snapshot(local, answer)
             case Renew() as update:
@@ -176,12 +184,14 @@ class MovingMesh(ManagedMesh):
             done = evolve(local, ring=()) if local.phase == "finish" else local
             return Outcome(evolve(done, parent=LOCAL, phase=""), ((local.parent, Confirm()),))
         match local.phase:
+            case "prepare" if local.is_off:
+                return self.give_up(local)
             case "prepare":
                 return self.hand_over(local)
             case "renew" if local.left:
                 return self.finish(local)
             case "finish":
-                over = evolve(local, ring=(), phase="", target=LOCAL, left=False, seen=())
+                over = evolve(local, ring=(), phase="", target=LOCAL, left=False, seen=(), is_off=False)
                 return Outcome(over, ((self.coordinator, Release()),), frozenset({"MOVE-5"}))
         return Outcome(local)
 
@@ -196,9 +206,8 @@ class MovingMesh(ManagedMesh):
         away, to = local.ring[1], local.ring[-1]
         own = tuple(e for e in local.subs if local.master.branch(e[1]) != away)
         edges = tuple(e for e in local.master.edges if not self.is_across(local.master, e, away))
-        gone = tuple(s.id for s in local.gone)
-        sends = ((to, Handover(local.ring, edges, *columns(self.adjusted(local, own)), gone)),)
-        local = evolve(local, phase="handover", waiting=(to,), gone=())
+        sends = ((to, Handover(local.ring, edges, *columns(self.adjusted(local, own)), local.gone)),)
+        local = evolve(local, phase="handover", waiting=(to,))
         return Outcome(local, sends, frozenset({"MOVE-3"}))
 
     def is_across(self, master: MasterMap, edge: tuple[Node, Node], branch: Node) -> bool:
@@ -210,6 +219,8 @@ class MovingMesh(ManagedMesh):
 
     def on_handover(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
         """MOVE-3: the new neighbour answers with its side, and begins the wave over it."""
+        if self.refuses(local):
+            return Outcome(local, ((sender, Refuse()),), frozenset({"MOVE-9"}))
         there, mover = {*(s.id for s in update.subscriptions), *update.gone}, update.ring[0]
         own = tuple(e for e in local.subs if e[0].id not in there)
         side = tuple(e for e in local.master.edges if not any(mover in local.master.path(end) for end in e))
@@ -257,6 +268,7 @@ class MovingMesh(ManagedMesh):
         switched = evolve(
             after.local,
             phase="renew",
+            withheld=(),
             waiting=tuple(sorted({*after.local.waiting, *waiting, away})),
         )
         return Outcome(switched, (*after.sends, (away, Last())), after.rules)
@@ -267,6 +279,24 @@ class MovingMesh(ManagedMesh):
             return self.settled(evolve(local, left=True))
         return Outcome(evolve(local, left=True), ((sender, Confirm()),))
 
+    # -- moves that do not take place ----------------------------------------------------------------------------------
+
+    def refuses(self, local: MeshTables) -> bool:
+        return local.master.centre in self.parameters.refuses
+
+    def on_call_off(self, local: MeshTables) -> Outcome:
+        """MOVE-9: once its side is handed over, or where it does not move, a broker cannot be called back."""
+        if not (self.moves(local) and local.phase == "prepare"):
+            return Outcome(local)
+        return Outcome(evolve(local, is_off=True), (), frozenset({"MOVE-9"}))
+
+    def give_up(self, local: MeshTables) -> Outcome:
+        """MOVE-9: the mover stays, sends what it withheld over its old link, and ends the move there."""
+        away = local.ring[1]
+        told = [Unsubscribe(s) if anchor == LOCAL else Subscribe(s, Anchor(anchor)) for s, anchor in local.withheld]
+        after = self.finish(evolve(local, withheld=(), waiting=()))
+        return Outcome(after.local, (*((away, each) for each in told), *after.sends), after.rules | {"MOVE-9"})
+
     # -- while it lasts ------------------------------------------------------------------------------------------------
 
     def on_subscribe(self, local: MeshTables, s: Subscription, anchor: Node, sender: Node) -> Outcome:
@@ -274,11 +304,7 @@ class MovingMesh(ManagedMesh):
         return self.withheld(outcome, sender)
 
     def on_unsubscribe(self, local: MeshTables, s: Subscription, sender: Node) -> Outcome:
-        outcome = super().on_unsubscribe(local, s, sender)
-        if self.moves(local) and local.phase == "prepare" and sender != local.ring[1]:
-            assert isinstance(outcome.local, MeshTables)
-            outcome = evolve(outcome, local=evolve(outcome.local, gone=(*local.gone, s)))
-        return self.withheld(outcome, sender)
+        return self.withheld(super().on_unsubscribe(local, s, sender), sender)
 
     def withheld(self, outcome: Outcome, sender: Node) -> Outcome:
         """MOVE-7: from the first wave on the mover sends no subscriptions over its old link: they go with the handover,
@@ -290,13 +316,26 @@ class MovingMesh(ManagedMesh):
             return outcome
         away, to = local.ring[1], local.ring[-1]
         sends = [(n, m) for n, m in outcome.sends if n != away]
-        if local.phase == "handover" and len(sends) < len(outcome.sends):
-            sends += [(to, m) for n, m in outcome.sends if n == away]
+        kept = [m for n, m in outcome.sends if n == away]
+        if local.phase == "handover":
+            sends += [(to, m) for m in kept]
+        local = evolve(local, withheld=(*local.withheld, *map(self.entry, kept)))
         return Outcome(local, tuple(sends), outcome.rules | {"MOVE-7"})
 
+    def entry(self, message: Hashable) -> tuple[Subscription, Node]:
+        """A subscription with its anchor, or a withdrawal, as the mover remembers it."""
+        assert isinstance(message, Subscribe | Unsubscribe)
+        anchor = message.header.anchor if isinstance(message.header, Anchor) else LOCAL
+        return message.subscription, anchor
+
     def is_late(self, local: MeshTables, sender: Node) -> bool:
-        """MOVE-7: a mover that has switched hears of the other side from its new neighbour only."""
-        return self.moves(local) and local.phase in ("renew", "finish") and sender == local.ring[1]
+        """MOVE-7: a mover that has switched hears of the other side from its new neighbour only. MOVE-9: a broker that
+        takes no mover hears nothing of it.
+        """
+        if self.refuses(local) and sender != LOCAL and sender not in self.primary_neighbours(local):
+            return True
+        is_over = sender not in self.primary_neighbours(local)
+        return self.moves(local) and local.phase in ("renew", "finish") and sender == local.ring[1] and is_over
 
     def is_connected(self, local: MeshTables, sender: Node) -> bool:
         ends = local.ring[:2]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from attrs import evolve
 
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import WorkingMap
-from routeproof.model.mesh.messages import Edges, Ends, MasterMap, MeshTables, Renew, Ring, Up
+from routeproof.model.mesh.messages import Ask, Coordinator, Edges, Ends, Grant, MasterMap, MeshTables, Renew, Ring, Up
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
-from routeproof.model.overlay import Node
+from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
 
 MESH_MUTANTS: dict[str, Mutant] = {}
@@ -247,7 +247,7 @@ class WithdrawalsForgotten(MovingMesh):
     """Does not tell the other side what was withdrawn while the move began."""
 
     def hand_over(self, local: MeshTables) -> Outcome:
-        return super().hand_over(evolve(local, gone=()))
+        return super().hand_over(evolve(local, withheld=tuple(e for e in local.withheld if e[1] != LOCAL)))
 
 
 @mutant("beyond-the-radius", "MOVE-3")
@@ -257,3 +257,47 @@ class BeyondTheRadius(MovingMesh):
     def on_renew(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
         outcome = super().on_renew(local, sender, update)
         return evolve(outcome, sends=tuple(s for s in outcome.sends if not isinstance(s[1], Subscribe | Unsubscribe)))
+
+
+@mutant("withheld-forgotten", "MOVE-9")
+class WithheldForgotten(MovingMesh):
+    """A mover that stays does not send what it withheld."""
+
+    def give_up(self, local: MeshTables) -> Outcome:
+        return super().give_up(evolve(local, withheld=()))
+
+
+@mutant("refusal-unfinished", "MOVE-9")
+class RefusalUnfinished(MovingMesh):
+    """A mover that stays does not end the move at the others."""
+
+    def give_up(self, local: MeshTables) -> Outcome:
+        return Outcome(evolve(local, ring=(), phase="", target=LOCAL, seen=(), withheld=()))
+
+
+@mutant("refused-and-taken", "MOVE-9")
+class RefusedAndTaken(MovingMesh):
+    """A broker refuses a mover, and takes it for its neighbour."""
+
+    def on_handover(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
+        outcome = super().on_handover(local, sender, update)
+        if not self.refuses(local):
+            return outcome
+        return evolve(outcome, local=evolve(local, master=self.moved(local.master, update.edges, update.ring)))
+
+
+@mutant("called-off-late", "MOVE-9")
+class CalledOffLate(MovingMesh):
+    """Calls a move off although its side is handed over."""
+
+    def on_call_off(self, local: MeshTables) -> Outcome:
+        return self.give_up(local) if self.moves(local) and local.phase == "handover" else super().on_call_off(local)
+
+
+@mutant("grants-at-once", "MOVE-1")
+class GrantsAtOnce(MovingMesh):
+    """The coordinator lets brokers move at the same time."""
+
+    def at_coordinator(self, local: Coordinator, sender: Node, message: Hashable) -> Outcome:
+        outcome = super().at_coordinator(local, sender, message)
+        return Outcome(outcome.local, ((sender, Grant()),)) if isinstance(message, Ask) else Outcome(outcome.local)

@@ -15,6 +15,8 @@ threshold = 50                # of loads, in percent
 loads = [[2, 90]]             # loads that brokers have from some moment on, in percent
 rounds = [1, 1, 3]            # brokers that go through their links; one round for each entry
 moves = [[1, 4]]              # moves: which broker, and whose neighbour it becomes
+refuses = [4]                 # brokers that take no mover
+calls_off = [1]               # movers that may be called back once, at any moment
 distance = "primary"          # or "contracted" (MESH-4)
 advance = "receiver"          # or "subscriber", the letter of SUB-3
 passed = "primary"            # or "visited" (FWD-3)
@@ -78,6 +80,10 @@ class MeshParameters:
     """LINK-5: the brokers that go through their links, one round for each entry."""
     moves: tuple[Link, ...] = ()
     """The moves: which broker, and to which one."""
+    refuses: tuple[Node, ...] = ()
+    """MOVE-9: the brokers that take no mover."""
+    calls_off: tuple[Node, ...] = ()
+    """MOVE-9: the brokers whose move may be called off, once."""
     distance: str = "primary"
     """MESH-4: the distance by which working maps sort brokers."""
     advance: str = "receiver"

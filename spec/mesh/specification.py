@@ -7,11 +7,12 @@ network, with one question: which broker on which path.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from routeproof.model.history import Ledger
-from routeproof.model.mesh.messages import MeshTables, Passed
-from routeproof.model.messages import Publish
-from routeproof.model.overlay import Link, Node, Overlay, OverlayError
+from routeproof.model.mesh.messages import Coordinator, Down, MasterMap, MeshTables, Passed
+from routeproof.model.messages import Publish, is_control
+from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
@@ -71,6 +72,9 @@ def first_on_path(overlay: Overlay, broker: Node, ends: frozenset[Node]) -> froz
 
 Queue = tuple[object, ...]
 States = Mapping[Node, object]
+Queues = Mapping[Link, Queue]
+NO_CHANNELS: Queues = MappingProxyType({})
+"""The channels of a single broker."""
 
 
 def everywhere(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) -> Answer:
@@ -85,7 +89,11 @@ def everywhere(ledger: Ledger, node: Node, tables: MeshTables, history: Seen) ->
 
 def anchors_fresh(ledger: Ledger, states: States, seen: Seen) -> Answer:
     """Every anchor is on the primary path to the subscriber, at the radius or, if that is nearer, the home itself."""
-    overlay, radius, exercised = _primary(states), ledger.parameters.radius, False
+    radius, exercised = ledger.parameters.radius, False
+    try:
+        overlay = _primary(states)
+    except OverlayError as error:
+        return f"the primary links are no tree: {error}"
     for node, tables in _brokers(states):
         for s, anchor in tables.subs:
             expected = anchor_of(overlay, node, ledger.home(s.rank, seen.done), radius)
@@ -118,6 +126,30 @@ def own_map_is_tree(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
     if len(tables.master.brokers) != len(edges) + 1 or len({b for e in edges for b in e} | {node}) != len(edges) + 1:
         return f"the map of {ledger.name(node)} is no tree: {edges}"
     return OK if tables.ring else None
+
+
+def move_ends(ledger: Ledger, states: States, queues: Queues = NO_CHANNELS) -> Answer:
+    """A move of which no message is on its way has ended everywhere, and no other one waits for it."""
+    if any(is_control(message) or isinstance(message, Down) for queue in queues.values() for message in queue):
+        return None
+    for node, tables in _brokers(states):
+        if tables.ring or tables.target != LOCAL:
+            return f"{ledger.name(node)} takes part in a move of which no message is on its way"
+    asked = [each for each in states.values() if isinstance(each, Coordinator) and each.asked]
+    if asked:
+        return f"the coordinator takes {asked[0].asked} to be moving, and no message of a move is on its way"
+    return OK if ledger.parameters.moves else None
+
+
+def refused_stays(ledger: Ledger, states: States) -> Answer:
+    """Where every move is refused, the primary network is the instance's at every moment."""
+    chosen = ledger.parameters
+    if not chosen.moves or not {to for _, to in chosen.moves} <= set(chosen.refuses):
+        return None
+    for node, tables in _brokers(states):
+        if tables.master != MasterMap.of(ledger.instance.overlay, node, chosen.radius):
+            return f"{ledger.name(node)} has another map, and no move was accepted"
+    return OK if any(tables.ring for _, tables in _brokers(states)) else None
 
 
 def _brokers(states: States) -> list[tuple[Node, MeshTables]]:
@@ -171,7 +203,8 @@ def some_promotion(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
 
 def some_move(ledger: Ledger, states: States) -> Answer:
     """A broker has moved: the primary network is not the one of the instance."""
-    return OK if _primary(states) != ledger.instance.overlay else None
+    links = {(min(node, n), max(node, n)) for node, t in _brokers(states) for n in t.master.neighbours(node)}
+    return OK if links != set(ledger.instance.overlay.edges) else None
 
 
 def some_second_copy(ledger: Ledger, node: Node, tables: MeshTables) -> Answer:
@@ -192,6 +225,8 @@ PROPERTIES_OF_MESH = (
     Property.of("AnchorsFresh", "always", "world", MESHED, anchors_fresh, ("locals", "done"), quiet=True),
     Property.of("MapsFresh", "always", "world", MESHED, maps_fresh, ("locals",), quiet=True),
     Property.of("OwnMapIsTree", "always", "node", MESHED, own_map_is_tree, ("local",), quiet=False),
+    Property.of("MoveEnds", "always", "world", MESHED, move_ends, ("locals", "queues"), quiet=False),
+    Property.of("RefusedStays", "always", "world", MESHED, refused_stays, ("locals",), quiet=False),
     Property.of("NoWayBack", "always", "channel", MESHED, no_way_back, ("queue",), quiet=False),
     Property.of("WithinFanout", "always", "node", MESHED, within_fanout, ("local",), quiet=False),
     Property.of("LinksInMap", "always", "node", MESHED, links_in_map, ("local",), quiet=False),
@@ -235,6 +270,7 @@ RULES = tuple(
         ("MOVE-6", "maps and anchors after a move", "002 6", True),
         ("MOVE-7", "subscriptions during a move", "ours", True),
         ("MOVE-8", "from the old link to the own side only", "ours", True),
+        ("MOVE-9", "moves that do not take place", "ours", True),
     )
 )
 

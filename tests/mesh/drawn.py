@@ -44,6 +44,8 @@ def network(
         "factor": draw.choice(("min", "max")),
         "moves": some(moves, [each for each in near if each not in opens]),
     }
+    mesh["refuses"] = [to for _, to in mesh["moves"][:1] if size % 2]
+    mesh["calls_off"] = [mover for mover, _ in mesh["moves"][-1:] if radius == 2]
     table = {
         "name": "drawn",
         "protocol": "mesh",

@@ -45,6 +45,11 @@ CAUGHT = {
     "late-subscriptions-taken": ("late3", "Everywhere", 28),
     "withdrawals-forgotten": ("subtree4", "Everywhere", 34),
     "beyond-the-radius": ("far6", "Everywhere", 33),
+    "withheld-forgotten": ("declined3", "Everywhere", 15),
+    "refusal-unfinished": ("declined3", "MoveEnds", 9),
+    "refused-and-taken": ("declined3", "RefusedStays", 8),
+    "called-off-late": ("calledoff3", "NoLostDelivery", 20),
+    "grants-at-once": ("two3", "MoveEnds", 15),
 }
 """By fault: an instance, the property that catches it there, and the length of the shortest run."""
 
