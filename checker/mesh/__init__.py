@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from routeproof.checker.wings import Wing
 from routeproof.model.mesh.definition import parameters_to_table
-from routeproof.model.mesh.messages import Coordinator, MeshTables
 from routeproof.model.mesh.parameters import parameters_of
+from routeproof.model.mesh.state import Coordinator, MeshTables
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.world import World
 

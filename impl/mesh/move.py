@@ -19,25 +19,24 @@ from routeproof.model.mesh.messages import (
     Ask,
     CallOff,
     Confirm,
-    Coordinator,
+    DeclineMove,
     Edges,
     Entries,
     Finish,
     Grant,
     Handover,
     Last,
-    MeshTables,
     Move,
     Prepare,
-    Refuse,
     Release,
     Renew,
     Ring,
     Snapshot,
     columns,
 )
-from routeproof.model.mesh.messages import MasterMap as KnownMap
 from routeproof.model.mesh.parameters import MeshParameters
+from routeproof.model.mesh.state import Coordinator, MeshTables
+from routeproof.model.mesh.state import MasterMap as KnownMap
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.model.tables import by_id
@@ -99,9 +98,9 @@ class MovingBroker(MeshBroker):
                 self._prepare(sender, ring, hops, out)
             case Handover(ring, edges, subscriptions, anchors, gone):
                 self._other_side(sender, edges, _paired(subscriptions, anchors), gone, out)
-            case Refuse() | Snapshot() if not (self.moves and self.phase == "handover"):
+            case DeclineMove() | Snapshot() if not (self.moves and self.phase == "handover"):
                 pass
-            case Refuse():
+            case DeclineMove():
                 self._give_up(out)
             case Snapshot(edges, subscriptions, anchors):
                 self._own_side(edges, _paired(subscriptions, anchors), out)
@@ -225,7 +224,7 @@ class MovingBroker(MeshBroker):
     def _other_side(self, sender: Node, edges: Edges, entries: Entries, gone: Gone, out: Sends) -> None:
         """MOVE-3 at the new neighbour: tells of its side, takes over the mover's, and passes it on."""
         if self._refuses:
-            out.append((sender, Refuse()))
+            out.append((sender, DeclineMove()))
             return
         handed = {*(s.id for s, _ in entries), *gone}
         own = [(s, self.adjusted(a)) for s, a in self.subscriptions if s.id not in handed]

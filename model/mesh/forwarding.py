@@ -20,7 +20,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from routeproof.model.mesh.messages import Ends, MasterMap
+from routeproof.model.mesh.state import Ends, MasterMap
 from routeproof.model.overlay import Link, Node
 
 # -- working maps ------------------------------------------------------------------------------------------------------

@@ -24,20 +24,9 @@ from routeproof.model.mesh.forwarding import (
     working,
     working_map,
 )
-from routeproof.model.mesh.messages import (
-    Anchor,
-    CloseLink,
-    Down,
-    Drained,
-    Ends,
-    Load,
-    MasterMap,
-    MeshTables,
-    OpenLink,
-    Passed,
-    Up,
-)
+from routeproof.model.mesh.messages import Anchor, CloseLink, Down, Drained, Load, OpenLink, Passed, Up
 from routeproof.model.mesh.parameters import MeshParameters
+from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.messages import (
     Advertise,
     Deliver,

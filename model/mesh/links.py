@@ -11,7 +11,8 @@ from fractions import Fraction
 from attrs import evolve
 
 from routeproof.model.mesh.handler import Mesh
-from routeproof.model.mesh.messages import Ends, LoadReport, MasterMap, Measure, MeshTables, Review
+from routeproof.model.mesh.messages import LoadReport, Measure, Review
+from routeproof.model.mesh.state import Ends, MasterMap, MeshTables
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome
 

@@ -17,7 +17,7 @@ from routeproof.model.mesh.messages import (
     Ask,
     CallOff,
     Confirm,
-    Coordinator,
+    DeclineMove,
     Down,
     Drained,
     Edges,
@@ -26,18 +26,17 @@ from routeproof.model.mesh.messages import (
     Grant,
     Handover,
     Last,
-    MasterMap,
-    MeshTables,
     Move,
     OpenLink,
     Prepare,
-    Refuse,
     Release,
     Renew,
     Ring,
     Snapshot,
     columns,
+    paired,
 )
+from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Message, Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept, Local, Outcome
@@ -78,9 +77,9 @@ class MovingMesh(ManagedMesh):
                 return self.settled(evolve(local, waiting=_without(local.waiting, sender)))
             case Handover(ring, edges, subscriptions, anchors, gone):
                 return self.on_handover(local, sender, Renew(ring, 0, edges, subscriptions, anchors, gone))
-            case Refuse() | Snapshot() if not (self.moves(local) and local.phase == "handover"):
+            case DeclineMove() | Snapshot() if not (self.moves(local) and local.phase == "handover"):
                 return Outcome(local)  # for a mover that has forgotten its move in a crash
-            case Refuse():
+            case DeclineMove():
                 return self.give_up(local)
             case Snapshot() as answer:
                 return self.on_snapshot(local, answer)
@@ -220,7 +219,7 @@ class MovingMesh(ManagedMesh):
     def on_handover(self, local: MeshTables, sender: Node, update: Renew) -> Outcome:
         """MOVE-3: the new neighbour answers with its side, and begins the wave over it."""
         if self.refuses(local):
-            return Outcome(local, ((sender, Refuse()),), frozenset({"MOVE-9"}))
+            return Outcome(local, ((sender, DeclineMove()),), frozenset({"MOVE-9"}))
         there, mover = {*(s.id for s in update.subscriptions), *update.gone}, update.ring[0]
         own = tuple(e for e in local.subs if e[0].id not in there)
         side = tuple(e for e in local.master.edges if not any(mover in local.master.path(end) for end in e))
@@ -232,12 +231,12 @@ class MovingMesh(ManagedMesh):
         """MOVE-3, MOVE-6: takes over maps and anchors of the other side, and passes them on."""
         known = {s for s, _ in local.subs}
         local = evolve(local, ring=update.ring, master=self.moved(local.master, update.edges, update.ring))
-        for s, anchor in update.entries:
+        for s, anchor in paired(update):
             local = local.with_sub(s, anchor)
         gone = [s for s in sorted(known, key=by_id) if s.id in update.gone]
         for s in gone:
             local = local.without_sub(s)
-        passed = self.adjusted(local, update.entries)
+        passed = self.adjusted(local, paired(update))
         wave: list[tuple[Node, Message]] = []
         wave_targets = self.targets(local, sender, update.hops)
         for n, left in wave_targets:

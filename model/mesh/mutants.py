@@ -8,8 +8,9 @@ from attrs import evolve
 
 from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import WorkingMap
-from routeproof.model.mesh.messages import Ask, Coordinator, Edges, Ends, Grant, MasterMap, MeshTables, Renew, Ring, Up
+from routeproof.model.mesh.messages import Ask, Edges, Grant, Renew, Ring, Up
 from routeproof.model.mesh.move import MovingMesh
+from routeproof.model.mesh.state import Coordinator, Ends, MasterMap, MeshTables
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
@@ -294,7 +295,7 @@ class CalledOffLate(MovingMesh):
         return self.give_up(local) if self.moves(local) and local.phase == "handover" else super().on_call_off(local)
 
 
-@mutant("grants-at-once", "MOVE-1")
+@mutant("grants-two", "MOVE-1")
 class GrantsAtOnce(MovingMesh):
     """The coordinator lets brokers move at the same time."""
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from routeproof.model.history import Ledger
-from routeproof.model.mesh.messages import Coordinator, Down, MasterMap, MeshTables, Passed
+from routeproof.model.mesh.messages import Down, Passed
+from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants

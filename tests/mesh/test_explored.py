@@ -49,7 +49,7 @@ CAUGHT = {
     "refusal-unfinished": ("declined3", "MoveEnds", 9),
     "refused-and-taken": ("declined3", "RefusedStays", 8),
     "called-off-late": ("calledoff3", "NoLostDelivery", 20),
-    "grants-at-once": ("two3", "MoveEnds", 15),
+    "grants-two": ("two3", "MoveEnds", 15),
 }
 """By fault: an instance, the property that catches it there, and the length of the shortest run."""
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, WorkingMap, carriers, downstream, passed_on
-from routeproof.model.mesh.messages import MasterMap
+from routeproof.model.mesh.state import MasterMap
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.mesh import specification
 
