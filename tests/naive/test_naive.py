@@ -18,8 +18,8 @@ SMALL, LARGE = 20_000, 450_000
 """The most states that are searched daily, and in campaigns (at 25,000 to 40,000 states per CPU second)."""
 SMALLER = {"migration": 4_000, "trees": 9_000}
 """By protocol, where fewer are searched daily."""
-UNSEARCHED = {"returns3", "leaves4", "busy4"}
-"""Of more than a million states: the naive search has not been made."""
+UNSEARCHED = {"returns3"}
+"""Of 2.4 million states: the naive search has not been made."""
 CASES = [(name, policy) for name in shipped() if name not in UNSEARCHED for policy in load(name).policies]
 ONLY_RECORDED = [(name, policy) for name, policy in CASES if COUNTS[name][policy][0] > LARGE]
 
@@ -38,7 +38,17 @@ def test_every_shipped_instance_is_recorded() -> None:
 
 
 def test_what_is_only_recorded_is_of_the_largest_instances() -> None:
-    assert {name for name, _ in ONLY_RECORDED} == {"two4", "leave5", "star5", "pair3", "across4", "crowd3", "turns3"}
+    assert {name for name, _ in ONLY_RECORDED} == {
+        "two4",
+        "leave5",
+        "star5",
+        "pair3",
+        "across4",
+        "crowd3",
+        "turns3",
+        "leaves4",
+        "busy4",
+    }
 
 
 @pytest.mark.parametrize(

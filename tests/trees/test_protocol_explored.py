@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from routeproof.checker.counterexamples.shrink import shrink
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.protocols import world
 from routeproof.model.trees.mutants import TREE_MUTANTS
 from routeproof.model.trees.vocabulary import DEFAULT, READINGS, parameters_of
+from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.trees import SPECIFICATION
+from tests.campaigns import daily
 from tests.checker.explore.test_counts import LARGE
 
 OWN = [instance for instance in shipped() if instance.protocol == "trees"]
@@ -52,6 +55,31 @@ def test_every_fault_is_in_the_table_and_every_property_of_trees_catches_one() -
     assert list(CAUGHT) == list(TREE_MUTANTS)
     own = {p.id for p in SPECIFICATION.properties if p.kind == "always"}
     assert own <= {property for _, property, _ in CAUGHT.values()}
+
+
+SHRUNK = re.findall(
+    r"^\| `([a-z-]+)` \| `([a-z0-9]+)` \| (\w+) \| (\d+) \| (\d+) \|$",
+    (Path(__file__).resolve().parents[2] / "docs/explanation/switch.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+def test_the_faults_of_the_page_are_these() -> None:
+    assert {mutant: (name, property, int(steps)) for mutant, name, property, steps, _ in SHRUNK} == CAUGHT
+
+
+@pytest.mark.parametrize(
+    ("mutant", "name", "property", "steps", "least"),
+    daily(SHRUNK, lambda row: row[0] in ("one-mark-short", "marks-early")),
+)
+def test_a_run_of_a_fault_shrinks_as_the_page_says(
+    mutant: str, name: str, property: str, steps: str, least: str
+) -> None:
+    asked = world(find(name), "none", mutant)
+    found = explore(asked, properties=[PROPERTIES[property]], stop_at_first=True).findings[property]
+    assert len(found.run or ()) == int(steps)
+    _, shrunk = shrink(asked, found)
+    assert len(shrunk.run or ()) == int(least)
 
 
 def test_every_rule_is_in_the_prose_and_fires_or_is_a_definition() -> None:

@@ -2,9 +2,11 @@
 
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.protocols import world
@@ -80,3 +82,14 @@ def test_clusters_of_strategies_that_there_are_not_are_refused_without_the_table
 def test_a_link_that_the_overlay_has_adds_nothing() -> None:
     again = parse_instance(tomllib.loads(PARTS3.replace("[[1, 3]]\ns", "[[3, 1], [1, 3], [2, 1]]\ns")), "x.toml")
     assert again.section("trees") == find("parts3").section("trees")
+
+
+def test_the_instance_of_the_guide_is_safe_and_unsafe_without_markers() -> None:
+    page = (Path(__file__).parents[2] / "docs/howto/switch-strategies.md").read_text(encoding="utf-8")
+    text = page.partition("```toml\n")[2].partition("```")[0]
+    failed = []
+    for each in (text, text.replace("[trees]", '[trees]\ntorn = "acknowledged"')):
+        found = explore(world(parse_instance(tomllib.loads(each), "mine"), "none")).findings
+        failed.append({id for id, finding in found.items() if finding.failed and finding.kind == "always"})
+    assert failed[0] == set()
+    assert "NoLostDelivery" in failed[1]
