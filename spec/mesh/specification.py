@@ -14,6 +14,7 @@ from routeproof.model.mesh.messages import Down, Passed
 from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
+from routeproof.spec.mesh.claims import MESH_CLAIMS
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
@@ -280,5 +281,6 @@ SPECIFICATION = Specification(
     ("none",),
     properties=PROPERTIES_OF_MESH,
     rules=RULES,
+    claims=MESH_CLAIMS,
     adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
 )
