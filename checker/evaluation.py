@@ -97,7 +97,7 @@ class PropertyGroup:
         if place.over == "world":
             if place.locals:
                 given.append({world.nodes[i]: local for i, local in zip(place.locals, nodes, strict=True)})
-            if place.queues:
+            if "queues" in self.properties[0].reads:  # none where there is one broker
                 given.append({world.links[i]: queue for i, queue in zip(place.queues, queues, strict=True)})
         else:
             given += [*nodes, *queues]

@@ -115,6 +115,7 @@ def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
     from routeproof.checker.mesh import WING as MESH
     from routeproof.checker.migration.wing import WING as MIGRATION
+    from routeproof.checker.placement.wing import WING as PLACEMENT
     from routeproof.checker.pruning import WING as PRUNING
     from routeproof.checker.trees import WING as TREES
 
@@ -122,6 +123,7 @@ def wings() -> dict[str, Wing]:
         "routing": Wing(refinement=_refinement_of_routing),
         "pruning": PRUNING,
         "migration": MIGRATION,
+        "placement": PLACEMENT,
         "trees": TREES,
         "mesh": MESH,
     }

@@ -83,11 +83,12 @@ def _shipped() -> tuple[Implementation, ...]:
     """Returns the implementations of the distribution, each of which needs this module."""
     from routeproof.impl.mesh.implementation import IMPLEMENTATION as mesh
     from routeproof.impl.migration.implementation import IMPLEMENTATION as migration
+    from routeproof.impl.placement.implementation import IMPLEMENTATION as placement
     from routeproof.impl.pruning import IMPLEMENTATION as pruning
     from routeproof.impl.routing import IMPLEMENTATION as routing
     from routeproof.impl.trees.implementation import IMPLEMENTATION as trees
 
-    return (routing, pruning, migration, trees, mesh)
+    return (routing, pruning, migration, placement, trees, mesh)
 
 
 def implementations() -> dict[str, Implementation]:

@@ -16,8 +16,8 @@ from attrs import Factory, frozen
 from routeproof.model.history import Ghost
 from routeproof.model.instance import POLICIES, Instance, OperationRow, core_operations
 from routeproof.model.messages import CORE, Message, MessageHeader
-from routeproof.model.overlay import Topology
-from routeproof.model.protocol import Protocol
+from routeproof.model.overlay import Node, Topology
+from routeproof.model.protocol import Outcome, Protocol
 
 Variant = tuple[str, str]
 """A protocol and one of its policies."""
@@ -77,6 +77,10 @@ def _no_parameters(instance: Instance, policy: str) -> None:
     return None
 
 
+def _no_facts(node: Node, local: Hashable, sender: Node, message: Hashable, outcome: Outcome) -> tuple[Hashable, ...]:
+    return ()
+
+
 def _no_mutants() -> Mapping[str, Mutant]:
     return {}
 
@@ -100,6 +104,8 @@ class Definition:
     topology: Callable[[Instance], Topology] = _overlay
     ghosts: tuple[Ghost, ...] = ()
     """Values that properties remember in addition to the history; each is a column of the explorer."""
+    facts: Callable[[Node, Hashable, Node, Hashable, Outcome], tuple[Hashable, ...]] = _no_facts
+    """(node, its state before, sender, message, outcome) -> what ghosts see of a step besides its deliveries."""
     policies_for: Callable[[Instance], tuple[str, ...]] | None = None
     """The policies under which an instance can be put in motion; all where it is left out."""
     sections: tuple[Section, ...] = ()

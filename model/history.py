@@ -277,6 +277,8 @@ class WorldEvent:
     """Deliveries to local clients, in order."""
     quiet: bool
     """True if no control message is queued or held back once the step is done."""
+    facts: tuple[Hashable, ...] = ()
+    """What the definition notes of the step for its ghosts (`Definition.facts`)."""
 
 
 class Ghost:

@@ -76,6 +76,8 @@ class Message:
     """True if handling it may change tables: while such a message is queued, tables need not agree."""
     withdraws: ClassVar[bool] = False
     """True for a withdrawal: in traces it is known by its id, without a filter."""
+    rule: ClassVar[str] = ""
+    """The rule by which it is sent, if there is one of a protocol's own."""
     by: ClassVar[str] = ""
     """Who gives this to a broker as an operation, where it is no client of something that the message is about."""
 

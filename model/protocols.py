@@ -14,6 +14,7 @@ from routeproof.model.definition import Definition, Mutant, Policy
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.mesh.definition import DEFINITION as MESH_DEFINITION
 from routeproof.model.migration.definition import DEFINITION as MIGRATION_DEFINITION
+from routeproof.model.placement.definition import DEFINITION as PLACEMENT_DEFINITION
 from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.model.protocol import Protocol
 from routeproof.model.pruning.definition import DEFINITION as PRUNING_DEFINITION
@@ -37,7 +38,7 @@ ROUTING = Definition(
     reductions=frozenset({"symmetry", "por"}),
 )
 
-SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION, TREES_DEFINITION, MESH_DEFINITION)
+SHIPPED = (ROUTING, PRUNING_DEFINITION, MIGRATION_DEFINITION, PLACEMENT_DEFINITION, TREES_DEFINITION, MESH_DEFINITION)
 """The protocols of the distribution, in the order in which they are listed."""
 
 

@@ -203,7 +203,11 @@ class World:
                 queues[self.link_index[action.node, receiver]] += (sent,)
         quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.kept(locals_) & CONTROL
         fault = action.kind if action.kind in FAULTS else ""
-        event = WorldEvent(action.operation, fault, deliveries(outcome), quiet)
+        facts: tuple[Hashable, ...] = ()
+        if action.kind in ("operation", "deliver"):
+            before = state.locals[self._node_index[action.node]]
+            facts = self.definition.facts(action.node, before, sender, message, outcome)
+        event = WorldEvent(action.operation, fault, deliveries(outcome), quiet, facts)
         page = self.page(state.history, event.operation, fault, event.deliveries, quiet)
         return Step(action, sender, message, outcome, State(locals_, tuple(queues), page, self._ghosts(state, event)))
 

@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from routeproof.model.plugins import Composed, PluginError, plugins
 from routeproof.spec.mesh.specification import SPECIFICATION as MESH
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
+from routeproof.spec.placement import SPECIFICATION as PLACEMENT
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
 from routeproof.spec.specification import Claim, Repair, Rule, Specification
 from routeproof.spec.trees import SPECIFICATION as TREES
 
-SHIPPED = (PRUNING, MIGRATION, TREES, MESH)
+SHIPPED = (PRUNING, MIGRATION, PLACEMENT, TREES, MESH)
 
 
 def specifications() -> tuple[Specification, ...]:

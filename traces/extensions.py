@@ -92,6 +92,7 @@ def extensions() -> dict[str, Extension]:
         "routing": Extension(),
         "pruning": pruning.EXTENSION,
         "migration": Extension(is_open=True),
+        "placement": Extension(is_open=True),
         "trees": Extension(is_open=True),
         "mesh": Extension(is_open=True),
     }

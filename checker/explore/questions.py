@@ -73,7 +73,8 @@ class Questions:
         self.queues = tuple(Interned[Queue]() for _ in links)
         self.appendices = tuple(Interned[Queue]() for _ in links)
         self.histories = Interned[History]()
-        self.deliveries = Interned[tuple[Any, ...]]()
+        self.deliveries = Interned[tuple[tuple[Any, ...], tuple[Hashable, ...]]]()
+        """Deliveries of a step, and what the definition notes of it for ghosts."""
         self.events = Interned[tuple[int, str, int]]()
         self.rules = Interned[str]()
 
@@ -116,7 +117,7 @@ class Questions:
         for link in range(len(self.world.links)):
             self.appendices[link].id(())
             self.number_queue(link, ())
-        self.deliveries.id(())
+        self.deliveries.id(((), ()))
         self.number_history(self.ledger.initial())
 
     @property
@@ -204,7 +205,8 @@ class Questions:
         self.world.refuse_stray(action.node, answer.sends)
         if self.watch is not None:
             self.watch(action.node, knows, sender, said, answer)
-        return self._outcome(node, answer.local, answer.sends, answer.rules, deliveries(answer))
+        facts = self.world.definition.facts(action.node, knows, sender, said, answer)
+        return self._outcome(node, answer.local, answer.sends, answer.rules, (deliveries(answer), facts))
 
     def _ask_append(self, link: int, queue: int, appendix: int) -> int:
         return self.number_queue(link, self.queues[link].values[queue] + self.appendices[link].values[appendix])
@@ -221,8 +223,9 @@ class Questions:
         fault = "" if action.kind in ("operation", "deliver") else action.kind
         known = self.events.id((operation, fault, delivered))
         if 2 * known == self.touched.size:
+            came, facts = self.deliveries.values[delivered]
             for quiet in (False, True):
-                event = WorldEvent(action.operation, fault, self.deliveries.values[delivered], quiet)
+                event = WorldEvent(action.operation, fault, came, quiet, facts)
                 seen = [ghost.note(event) for ghost in self.ghosts]
                 self.touched.append(int(any(seen)))
         return known
@@ -232,7 +235,8 @@ class Questions:
         operation, fault, delivered = self.events.values[number]
         done = None if operation == UNKNOWN else self.ledger.operations[operation]
         before = self.histories.values[history]
-        return self.number_history(self.world.page(before, done, fault, self.deliveries.values[delivered], bool(quiet)))
+        came = self.deliveries.values[delivered][0]
+        return self.number_history(self.world.page(before, done, fault, came, bool(quiet)))
 
     # -- numbering -----------------------------------------------------------------------------------------------------
 
@@ -242,14 +246,14 @@ class Questions:
         local: Hashable,
         sends: tuple[tuple[int, Hashable], ...],
         rules: frozenset[str],
-        delivered: tuple[Any, ...] = (),
+        noted: tuple[tuple[Any, ...], tuple[Hashable, ...]] = ((), ()),
     ) -> int:
         appended = {
             link: self.appendices[link].id(tuple(m for n, m in sends if n == self.world.links[link][1]))
             for link in self.out_links[node]
         }
         mask = sum(1 << self.rules.id(rule) for rule in sorted(rules))
-        return self.outcomes[node].id(self.number_local(node, local), appended, self.deliveries.id(delivered), mask)
+        return self.outcomes[node].id(self.number_local(node, local), appended, self.deliveries.id(noted), mask)
 
     def number_local(self, node: int, local: Hashable) -> int:
         known = self.locals[node].id(local)

@@ -301,7 +301,7 @@ def make(node: Node, neighbours: Sequence[Node], policy: str, own: Own) -> Placi
 
 def own_wire(policy: str, own: Own) -> Wire:
     """Over TCP a driver may tag; the other messages come from brokers only."""
-    return Wire((*CORE, *PLACEMENT), operations=(Tag,))
+    return Wire((*CORE, *PLACEMENT), {Publish: Traced}, operations=(Tag,))
 
 
 IMPLEMENTATION = Implementation("placement", POLICIES, make, messages=PLACEMENT, own_of=own_of, own_wire=own_wire)

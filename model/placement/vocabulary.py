@@ -68,7 +68,7 @@ class Traced(MessageHeader):
     with the number `session`.
     """
 
-    number: int = 0
+    number: int
     session: int = 0
 
 
@@ -88,10 +88,11 @@ class TraceResult(Message):
     """To the upstream broker: the subscribers here and behind that a traced publication was delivered to (POP-3)."""
 
     kind = "trace-result"
+    rule = "POP-3"
     control = False
 
     advertisement: Advertisement
-    count: int
+    subscribers: int
     number: int = 0
     """The publication's number at its publisher; 0 where results do not name it, as printed."""
 
@@ -101,6 +102,7 @@ class RelocationRequest(Message):
     """Where should this publisher be? (POP-7)"""
 
     kind = "relocation-request"
+    rule = "POP-7"
     control = False
 
     advertisement: Advertisement
@@ -113,6 +115,7 @@ class RelocationAnswer(Message):
     """To the broker that asked: the path of the move, the target first (POP-10)."""
 
     kind = "relocation-answer"
+    rule = "POP-10"
     control = False
 
     advertisement: Advertisement
@@ -134,6 +137,7 @@ class TraceRequest(Message):
     """To a neighbour that got publications of the session: report what was delivered (GRP-4)."""
 
     kind = "trace-request"
+    rule = "GRP-4"
     control = False
 
     advertisement: Advertisement
@@ -145,6 +149,7 @@ class TraceAnswer(Message):
     """The traces of a broker and of all behind it (GRP-5)."""
 
     kind = "trace-answer"
+    rule = "GRP-5"
     control = False
 
     advertisement: Advertisement

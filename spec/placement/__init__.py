@@ -15,7 +15,7 @@ from attrs import Factory, frozen
 
 from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES, Advertiser
-from routeproof.model.messages import Advertisement, Publish
+from routeproof.model.messages import Advertisement
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
 from routeproof.model.placement.vocabulary import (
     Amount,
@@ -94,61 +94,46 @@ def delivered_by(ledger: Ledger, a: Advertisement, mask: int) -> dict[Node, dict
 
 
 def profiles_true(ledger: Ledger, states: States, queues: Queues, seen: Seen) -> Answer:
-    """At rest, profiles are the running averages of what traced publications were delivered to, in some order."""
-    if any(queues.values()) or _chosen(ledger).algorithm != "pop":
+    """At rest, profiles are the running averages of the deliveries behind each way that traced publications took."""
+    if any(queues.values()) or not seen.spread:
         return None
-    exercised = False
+    skips = _chosen(ledger).absent == "skipped"
     for advertiser in ledger.instance.advertisers:
         a = advertiser.advertisement
         delivered = delivered_by(ledger, a, seen.delivered)
-        messages = (o.message for o in ledger.operations if o.bit & seen.done)
-        published = [m.publication.rank for m in messages if isinstance(m, Publish) and m.publication.of == a.id]
-        home = states[advertiser.at].of("profiles", a, Profile())
-        chosen = list(permutations(published, home.traces))
-        if not home.traces:
-            continue
-        exercised = True
-        skips = _chosen(ledger).absent == "skipped"
-        if not any(_is_profile(ledger.instance.overlay, states, a, order, delivered, skips) for order in chosen):
-            shown = ", ".join(f"{n}: {_value(x)}" for n, x in home.averages)
-            return f"no {home.traces} of the publications of {a} make the profiles; {advertiser.at} has {shown}"
-    return OK if exercised else None
+        ranks = {p.rank for p in ledger.instance.publications if p.of == a.id}
+        for broker, tables in states.items():
+            rows = [
+                _row(ledger.instance.overlay, broker, onward, p, delivered)
+                for at, p, onward in seen.spread
+                if at == broker and p in ranks
+            ]
+            profile = tables.of("profiles", a, Profile())
+            found = {n: _value(x) for n, x in profile.averages}
+            if profile.traces != len(rows):
+                return f"broker {broker} has {profile.traces} traces of {a} in its profile; {len(rows)} came there"
+            if not any(found == _averages(order, skips) for order in permutations(rows)):
+                shown = ", ".join(f"{n}: {x}" for n, x in found.items())
+                return f"the profile of {a} at broker {broker} is {shown}; the traces are {rows}"
+    return OK
 
 
-def _is_profile(
-    overlay: Overlay,
-    states: States,
-    a: Advertisement,
-    traced: tuple[int, ...],
-    delivered: Delivered,
-    skips: bool,
-) -> bool:
-    """True if these publications, in this order at the first broker and in any order at others, make all profiles."""
-    home = next(broker for broker, tables in states.items() if tables.adv_from(a) == LOCAL)
-    for broker, tables in states.items():
-        profile = tables.of("profiles", a, Profile())
-        behind = {n: overlay.side((n, broker)) for n in overlay.neighbours(broker)} | {LOCAL: frozenset({broker})}
-        behind.pop(overlay.toward(broker, home) if broker != home else -1, None)
-        rows = [{n: sum(delivered[b].get(p, 0) for b in those) for n, those in behind.items()} for p in traced]
-        came = [row for row in rows if broker == home or any(row.values())]
-        expected = [came] if broker == home else [list(each) for each in permutations(came)]
-        found = {n: _value(x) for n, x in profile.averages}
-        if not any(found in _averages(order, skips) for order in expected):
-            return False
-    return True
+def _row(overlay: Overlay, broker: Node, onward: Sequence[Node], p: int, delivered: Delivered) -> dict[Node, int]:
+    """A traced publication at a broker: the deliveries behind each neighbour that it went to, and here if any."""
+    behind = {n: sum(delivered[b].get(p, 0) for b in overlay.side((n, broker))) for n in onward}
+    here = delivered[broker].get(p, 0)
+    return {**behind, LOCAL: here} if here else behind
 
 
-def _averages(rows: list[dict[Node, int]], skips: bool) -> list[dict[Node, Fraction]]:
-    """The running averages that are possible. A neighbour that a publication did not go to counts as 0 or, under
-    `absent = "skipped"`, not at all. Where nothing was delivered behind one, it may have gone there or not.
+def _averages(rows: Sequence[dict[Node, int]], skips: bool) -> dict[Node, Fraction]:
+    """The running averages. A neighbour that a publication did not go to counts as 0 or, under `absent = "skipped"`,
+    not at all.
     """
-    possible: list[dict[Node, Fraction]] = [{}]
+    found: dict[Node, Fraction] = {}
     for row in rows:
-        for neighbour, many in row.items():
-            left = [found for found in possible if not many and (skips or neighbour not in found)]
-            taken = [{**found, neighbour: _newer(found.get(neighbour), many)} for found in possible]
-            possible = [*left, *taken]
-    return possible
+        for neighbour in row if skips else {**found, **row}:
+            found[neighbour] = _newer(found.get(neighbour), row.get(neighbour, 0))
+    return found
 
 
 def _newer(old: Fraction | None, newest: int) -> Fraction:
@@ -188,10 +173,12 @@ def target_is_median(ledger: Ledger, states: States, seen: Seen) -> Answer:
     exercised = False
     for advertiser, decision in _decisions(ledger, states):
         a = advertiser.advertisement
-        if states[advertiser.at].of("profiles", a, Profile()).traces != 1 or len(ledger.instance.publications) != 1:
+        ranks = {p.rank for p in ledger.instance.publications if p.of == a.id}
+        traced = [p for at, p, _ in seen.spread if at == advertiser.at and p in ranks]
+        if len(traced) != 1:
             continue
         delivered = delivered_by(ledger, a, seen.delivered)
-        weights = {b: float(sum(counts.values())) for b, counts in delivered.items()}
+        weights = {b: float(counts.get(traced[0], 0)) for b, counts in delivered.items()}
         best = best_by_hops(ledger.instance.overlay, weights)
         exercised = True
         if sum(weights.values()) and decision.path[0] not in best:
@@ -283,10 +270,10 @@ PLACING = variants("placement", POLICIES)
 AT_REST = ("locals", "queues")
 
 PROPERTIES_OF_PLACEMENT = (
-    Property.of("ProfilesTrue", "always", "world", PLACING, profiles_true, (*AT_REST, "delivered", "done")),
+    Property.of("ProfilesTrue", "always", "world", PLACING, profiles_true, (*AT_REST, "delivered", "spread")),
     Property.of("TracesEnd", "always", "world", PLACING, traces_end, AT_REST),
     Property.of("RequestsGoOn", "always", "world", PLACING, requests_go_on, ("queues",)),
-    Property.of("TargetIsMedian", "always", "world", PLACING, target_is_median, ("locals", "delivered")),
+    Property.of("TargetIsMedian", "always", "world", PLACING, target_is_median, ("locals", "delivered", "spread")),
     Property.of("TracesTrue", "always", "world", PLACING, traces_true, ("locals", "delivered")),
     Property.of("ChoiceIsBest", "always", "world", PLACING, choice_is_best, ("locals", "delivered")),
     Property.of("SessionsForgotten", "always", "world", PLACING, forgotten, AT_REST),

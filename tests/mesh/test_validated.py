@@ -8,7 +8,7 @@ from routeproof.checker.instances import shipped
 from routeproof.checker.validate import validate
 from routeproof.traces import to_parquet
 from tests.campaigns import daily
-from tests.migration.runs import changes, leaves_out, run_of, says_twice, write
+from tests.kit.runs import changes, leaves_out, run_of, says_twice, write
 
 HOLDING = [i.name for i in shipped() if i.protocol == "mesh" and not i.must_fail]
 CORRUPTIONS = {

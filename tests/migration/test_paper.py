@@ -8,7 +8,7 @@ from routeproof.model.instance_file import parse_instance
 from routeproof.model.migration.vocabulary import Complete, MigrationTables, Update
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import world
-from tests.migration.runs import run_of
+from tests.kit.runs import run_of
 
 LEFT, RIGHT = (1, 2, 3, 4), (6, 7, 8)
 

@@ -8,7 +8,8 @@ from routeproof.checker.instances import find
 from routeproof.checker.validate import validate
 from routeproof.traces import to_parquet
 from tests.campaigns import daily
-from tests.migration.runs import CORRUPTIONS, run_of, write
+from tests.kit.runs import run_of, write
+from tests.migration.runs import CORRUPTIONS
 
 INSTANCES = ("move3", "refused3", "stays3", "swap3", "branch4")
 RUNS = [(name, policy) for name in INSTANCES for policy in find(name).policies]

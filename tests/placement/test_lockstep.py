@@ -12,7 +12,6 @@ from attrs import evolve
 from routeproof.checker.instances import load
 from routeproof.impl.placement.implementation import IMPLEMENTATION, PlacingBroker, amount
 from routeproof.impl.simulator import SECOND, Observer, Simulator, TimedOperation
-from routeproof.model import plugins
 from routeproof.model.instance import POLICIES, Instance
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.placement.vocabulary import READINGS, Amount, PlacementTables
@@ -25,11 +24,6 @@ NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml"))
 WALKS = 12
 DRAWN = 150
 """Networks drawn at random."""
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(plugins.VARIABLE, "routeproof.checker.placement:PLACEMENT")
 
 
 def in_one_order(tables: object) -> PlacementTables:

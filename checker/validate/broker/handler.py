@@ -316,8 +316,12 @@ class HandlerModel(BrokerModel):
         return differ(self._local, told, self._setting.name_of) if isinstance(self._local, Tables) else None
 
     def blame(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None) -> str:
-        """The core's rule where the handler applied it, else the first rule that the handler applied."""
+        """The rule of a message of the protocol's own, or the core's, where the handler applied it, else its first."""
         rules = sorted(self._outcome.rules)
+        for each in (missing, extra):
+            kind = None if each is None else self._protocol.kinds.get(each.kind)
+            if kind is not None and kind.rule in rules:
+                return kind.rule
         if isinstance(self._local, Tables):
             rule = blame(self._told.kind, self._local, self._setting.policy, missing, extra)
             if rule in rules or not rules:

@@ -23,7 +23,9 @@ from tests.checker.validate.corrupt import CORRUPTIONS, Place, as_run
 from tests.checker.validate.test_mutated import flip, retype
 from tests.checker.validate.walks import Row, rows_of, write
 from tests.kit import ferry_runs
+from tests.kit.runs import run_of
 from tests.migration import runs as migration_runs
+from tests.placement import runs as placement_runs
 from tests.trees.test_protocol_validated import CORRUPTIONS as SWITCHED
 
 if TYPE_CHECKING:
@@ -336,38 +338,40 @@ def test_a_protocol_from_outside(spark: "SparkSession", tmp_path: Path, monkeypa
     assert {each.run for each in report.rejections} == set(ferry_runs.CORRUPTIONS)
 
 
-@pytest.mark.parametrize("form", daily(["jsonl", "parquet"], "parquet".__eq__))
-def test_moves_of_publishers_are_judged_by_their_handler(spark: "SparkSession", form: str, tmp_path: Path) -> None:
-    """Messages of moves, clients with channels to several brokers, and what a paused publisher holds back."""
-    runs = migration_runs
-    rows = runs.run_of("move3", "active", 0)[:1]
-    rows += [{**row, "run": "well"} for row in runs.run_of("move3", "active", 0)[1:]]
-    for name, (spoil, _) in runs.CORRUPTIONS.items():
-        mine = next(run for seed in range(60) if spoil(run := runs.run_of("move3", "active", seed)))
-        rows += [{**row, "run": name} for row in mine[1:]]
+CORRUPTED = {
+    "move3": {name: spoil for name, (spoil, _) in migration_runs.CORRUPTIONS.items()},
+    **{
+        instance: {name: spoil for name, (of, spoil, _) in found.items() if of == instance}
+        for found, instance in (
+            (placement_runs.CORRUPTIONS, "pop3"),
+            (placement_runs.CORRUPTIONS, "grape3"),
+            (SWITCHED, "square4"),
+        )
+    },
+}
+CUT_OFF = {"the farewell not sent", "the answer not sent", "the traces not answered", "a copy not passed on"}
+"""Corruptions of what may be the last step of a broker: a recording may have cut it off."""
+JUDGED = [("move3", "parquet"), ("pop3", "jsonl"), ("grape3", "parquet"), ("square4", "jsonl"), ("move3", "jsonl")]
+
+
+@pytest.mark.parametrize(("name", "form"), daily(JUDGED, lambda case: case != ("move3", "jsonl")))
+def test_runs_that_a_handler_judges(name: str, form: str, spark: "SparkSession", tmp_path: Path) -> None:
+    """Moves: clients with channels to several brokers, and what a paused publisher holds back. Placement: headers of
+    traced publications. Trees: stamps, tables, markers, and a coordinator with a channel to each broker.
+    """
+    assert len(CORRUPTED[name]) >= 8
+    policy = "none" if name == "square4" else "active"
+    rows = run_of(name, policy, 0)[:1]
+    rows += [{**row, "run": "well"} for row in run_of(name, policy, 0)[1:]]
+    for fault, spoil in CORRUPTED[name].items():
+        mine = next(run for seed in range(60) if spoil(run := run_of(name, policy, seed)))
+        rows += [{**row, "run": fault} for row in mine[1:]]
     path = write(rows, tmp_path / "runs.jsonl")
     if form == "parquet":
         to_parquet(path, path := tmp_path / "runs.parquet")
     report = judge(spark, path, setting_of(path, "exact"))
     assert report == validate(path, "exact")
-    # The farewell is of a last step, which the recording may have cut off.
-    assert set(runs.CORRUPTIONS) - {each.run for each in report.rejections} <= {"the farewell not sent"}
-
-
-def test_switches_of_strategies_are_judged_by_their_handler(spark: "SparkSession", tmp_path: Path) -> None:
-    """Stamps, tables, markers, and a coordinator with a channel to each broker."""
-    spoilt = {name: spoil for name, (instance, spoil, _) in SWITCHED.items() if instance == "square4"}
-    assert len(spoilt) >= 8
-    rows = migration_runs.run_of("square4", "none", 0)[:1]
-    rows += [{**row, "run": "well"} for row in migration_runs.run_of("square4", "none", 0)[1:]]
-    for name, spoil in spoilt.items():
-        mine = next(run for seed in range(60) if spoil(run := migration_runs.run_of("square4", "none", seed)))
-        rows += [{**row, "run": name} for row in mine[1:]]
-    path = write(rows, tmp_path / "runs.jsonl")
-    report = judge(spark, path, setting_of(path, "exact"))
-    assert report == validate(path, "exact")
-    # The copy is of a last step, which the recording may have cut off.
-    assert set(spoilt) - {each.run for each in report.rejections} <= {"a copy not passed on"}
+    assert set(CORRUPTED[name]) - {each.run for each in report.rejections} <= CUT_OFF
 
 
 @pytest.mark.parametrize("clock", daily([True, False], False.__eq__))

@@ -1,0 +1,75 @@
+"""Recorded runs of an instance that ships, in an order of chance, and corruptions by the kind of a message."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from routeproof.checker.counterexamples.record import record
+from routeproof.checker.instances import find
+from routeproof.model.protocols import world
+
+Row = dict[str, Any]
+
+SELDOM = 0.25
+"""Weight of operations against deliveries: what comes too early has no effect."""
+
+
+def run_of(name: str, policy: str, seed: int, mutant: str | None = None) -> list[Row]:
+    """A run to its end, in an order of chance."""
+    asked, draw = world(find(name), policy, mutant), random.Random(seed)
+    state, labels = asked.initial(), list[str]()
+    while steps := list(asked.steps(state)):
+        [step] = draw.choices(steps, [1 if each.action.operation is None else SELDOM for each in steps])
+        labels.append(step.action.label)
+        state = step.state
+    rows: list[Row] = json.loads(json.dumps(record(asked, labels, None)))
+    return rows
+
+
+def write(rows: list[Row], path: Path) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def find_row(rows: list[Row], event: str, kind: str) -> Row | None:
+    return next((r for r in rows[1:] if r["event"] == event and r["message"]["kind"] == kind), None)
+
+
+Spoil = Callable[[list[Row]], bool]
+"""It changes rows, and answers whether there was something to change."""
+
+
+def leaves_out(event: str, kind: str) -> Spoil:
+    def spoil(rows: list[Row]) -> bool:
+        row = find_row(rows, event, kind)
+        if row is not None:
+            rows.remove(row)
+        return row is not None
+
+    return spoil
+
+
+def changes(event: str, kind: str, key: str, value: Any) -> Spoil:
+    def spoil(rows: list[Row]) -> bool:
+        row = find_row(rows, event, kind)
+        if row is None:
+            return False
+        (row if key in row else row["message"])[key] = value
+        return True
+
+    return spoil
+
+
+def says_twice(kind: str) -> Spoil:
+    def spoil(rows: list[Row]) -> bool:
+        row = find_row(rows, "send", kind)
+        if row is None:
+            return False
+        for each in rows[1:]:
+            each["seq"] *= 2
+        rows.insert(rows.index(row) + 1, {**row, "seq": row["seq"] + 1})
+        return True
+
+    return spoil
