@@ -278,7 +278,7 @@ class WorldEvent:
     quiet: bool
     """True if no control message is queued or held back once the step is done."""
     facts: tuple[Hashable, ...] = ()
-    """What the definition notes of the step for its ghosts (`Definition.facts`)."""
+    """Facts that the definition notes of the step for its ghosts (`Definition.facts`)."""
 
 
 class Ghost:

@@ -67,7 +67,7 @@ def pages(questions: Questions) -> Iterator[LedgerPage]:
                 yield LedgerPage(
                     questions.histories.values[history],
                     None if operation == UNKNOWN else operations[operation],
-                    questions.deliveries.values[delivered],
+                    questions.deliveries.values[delivered][0],
                     bool(quiet),
                     questions.histories.values[_answer(questions.page, history, event_and_quiet)],
                 )
