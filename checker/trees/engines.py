@@ -15,17 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.trees.planning import (
-    DocumentBlock,
-    DocumentReport,
-    Everything,
-    TreesAnswer,
-    TreesFrame,
-    TreesWish,
-    answer,
-    costs_of,
-    encode,
-)
+from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode
+from routeproof.checker.trees.planning import Everything, TreesAnswer, TreesWish, answer, costs_of
 from routeproof.checker.trees.tables import (
     AT_ONCE,
     DocumentRow,
@@ -78,7 +69,7 @@ class OnOneCore:
         faulty = DocumentReport()
         rows = _documents(self.rows(source), faulty)
         while some := list(islice(rows, 10 * AT_ONCE)):
-            block, report = encode(frame, wish, some, seen)
+            block, report = encode(frame, wish.seed, wish.most_sampled, some, seen)
             self.blocks.append(block)
             yield report
         yield faulty
@@ -201,7 +192,7 @@ class OnSpark:
         frame, items = everything
         totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
         shared = self._broadcast(everything)
-        for row in self._of_blocks(_evaluate, shared, COSTS).collect():
+        for row in self._of_blocks(_evaluate, shared, COSTS, self._spark.sparkContext.defaultParallelism).collect():
             for total, part in zip(totals, pickle.loads(row["data"]), strict=True):
                 total.add(part)
         return totals
@@ -220,8 +211,11 @@ class OnSpark:
             totals.add(pickle.loads(row["data"]))
         return totals
 
-    def _of_blocks(self, function: Callable[..., Iterator[Batch]], shared: Any, schema: str) -> Any:
-        return self._blocks.where(f"kind = {BLOCK}").select("data").mapInArrow(partial(function, shared), schema)
+    def _of_blocks(
+        self, function: Callable[..., Iterator[Batch]], shared: Any, schema: str, tasks: int | None = None
+    ) -> Any:
+        blocks = self._blocks.where(f"kind = {BLOCK}").select("data")
+        return (blocks if tasks is None else blocks.coalesce(tasks)).mapInArrow(partial(function, shared), schema)
 
     def _broadcast(self, value: Any) -> Any:
         found = self._spark.sparkContext.broadcast(value)
@@ -262,11 +256,11 @@ def _encode_rows(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
         else:
             waiting.append(each)
         if len(waiting) >= 10 * AT_ONCE:
-            block, report = encode(frame, wish, waiting, seen)
+            block, report = encode(frame, wish.seed, wish.most_sampled, waiting, seen)
             total.add(report)
             waiting = []
             yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block))])
-    block, report = encode(frame, wish, waiting, seen)
+    block, report = encode(frame, wish.seed, wish.most_sampled, waiting, seen)
     total.add(report)
     yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block)), (REPORT, pickle.dumps(total))])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said, shown
 from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.checker.trees.corpora import LARGE, PAPER, SEEDS, CorpusCosts, at_levels, compared, runs, timed
 from routeproof.checker.trees.planning import FLOODING, MULT, MULT2, OPT, OWN_CHANNELS, SHARES, SINGLE, SPT, TreesWish
@@ -38,7 +38,7 @@ def _row(
     values = [value for each in outcomes if (value := measure(each)) is not None]
     if not values:
         return ResultRow(quantity, algorithm, paper, None, unit)
-    spread = f"{min(values):.3g} to {max(values):.3g} in {len(values)} draws"
+    spread = f"{shown(min(values))} to {shown(max(values))} in {len(values)} draws"
     return ResultRow(quantity, algorithm, paper, sum(values) / len(values), unit, spread)
 
 
@@ -224,10 +224,10 @@ def _conclude_levels(outcomes: Outcomes) -> Findings:
     for name in _LEVELLED:
         draws = _draws(outcomes, name)
         rows += [
-            _row("number of trees", name, said(90, "80 to 100"), draws, lambda each: float(each.trees)),
+            _row("number of trees", name, Said(90, "80 to 100"), draws, lambda each: float(each.trees)),
             _row("least cost / all alone", name, None, draws, lambda each: _least(each) / max(1, each.levels[-1][1])),
             _row("least cost / one tree", name, None, draws, lambda each: _least(each) / max(1, each.levels[0][1])),
-            _row("cost, mult2 / mult", name, said(0.96, "0.95 to 0.97"), draws, _ratio(MULT2, MULT)),
+            _row("cost, mult2 / mult", name, Said(0.96, "0.95 to 0.97"), draws, _ratio(MULT2, MULT)),
             _row(
                 "trees, mult2 / mult",
                 name,
@@ -268,34 +268,37 @@ TREES_STUDY = Experiment(
 
 # -- Fig. 8 ------------------------------------------------------------------------------------------------------------
 
-_TIMED = {f"{size:,}": CorpusRecipe(brokers=size, words=5) for size in SIZES}
+_TIMED = {f"{size:,} brokers": CorpusRecipe(brokers=size, words=5) for size in SIZES} | {
+    f"500 brokers, {times} times the rest": CorpusRecipe(keywords=1_000 * times, documents=10_000 * times, words=5)
+    for times in (2, 4)
+}
 
 
 def _conclude_times(outcomes: Outcomes) -> Findings:
     rows = []
-    series: dict[str, list[tuple[float, float | None]]] = {MULT: [], MULT2: []}
-    for size in SIZES:
-        draws = _draws(outcomes, f"{size:,}")
-        for name in (MULT, MULT2):
-
-            def measure(each: CorpusCosts, name: str = name) -> float:
-                return each.seconds[name]
-
-            rows.append(_row(f"CPU time, {size:,} brokers", name, None, draws, measure, "s"))
-            series[name].append((float(size), _mean(draws, measure)))
-
-        def factor(each: CorpusCosts) -> float | None:
-            return each.seconds[MULT2] / each.seconds[MULT] if each.seconds[MULT] else None
-
-        paper = said(100, "orders of magnitude, say")
-        rows.append(_row(f"CPU time, mult2 / mult, {size:,} brokers", MULT2, paper, draws, factor))
-    lines = [_line(name, points) for name, points in series.items()]
+    for name in _TIMED:
+        draws = _draws(outcomes, name)
+        rows += [_row(f"CPU time, {name}", each, None, draws, _seconds(each), "s") for each in (MULT, MULT2)]
+        paper = Said(100, "orders of magnitude")
+        rows.append(_row(f"CPU time / mult, {name}", MULT2, paper, draws, _slower))
+    lines = [
+        _line(each, [(float(size), _mean(_draws(outcomes, f"{size:,} brokers"), _seconds(each))) for size in SIZES])
+        for each in (MULT, MULT2)
+    ]
     return Findings(rows, {"time": Chart("run time", "brokers", "CPU s", lines, log_x=True, log_y=True)})
+
+
+def _seconds(name: str) -> Measure:
+    return lambda each: each.seconds[name]
+
+
+def _slower(each: CorpusCosts) -> float | None:
+    return each.seconds[MULT2] / each.seconds[MULT] if each.seconds[MULT] else None
 
 
 TIMES = Experiment(
     figure="003, Fig. 8",
-    about="CPU time of MULT and MULT2 for 500 to 5,000 brokers, localized1, all documents sampled.",
+    about="CPU time of MULT and MULT2 by brokers, and by subscriptions and documents; localized1, all sampled.",
     scale=0.03,
     plan=lambda scale, seed: runs(_TIMED, TreesWish(sample=1.0), timed, scale, seed),
     conclude=_conclude_times,

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from attrs import Factory, define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, joined
 from routeproof.checker.trees.tables import (
     LARGEST,
     DocumentRow,
@@ -28,7 +29,7 @@ from routeproof.checker.trees.tables import (
 from routeproof.impl.trees import baselines
 from routeproof.impl.trees.clustering import Start, Units
 from routeproof.impl.trees.computing import ALL, HUB, Attachment, Computed
-from routeproof.impl.trees.matching import Documents, Interest, Ragged, Subscriptions, is_sampled, merged
+from routeproof.impl.trees.matching import Interest, Subscriptions, is_sampled, merged
 from routeproof.impl.trees.multiple import (
     Each,
     Multiple,
@@ -52,6 +53,9 @@ CHANNELS, OWN_CHANNELS, FILTERED = "semcast of clusters", "semcast", "semcast fi
 
 SHARES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5)
 """Samples of the sampling study (003, Fig. 4)."""
+
+BLOCK_DOCUMENTS = 200_000
+"""Documents that are evaluated at once."""
 
 MOST_UNITS_TO_PAIR = 3_000
 """Clusters at the beginning of MULT2, which computes a tree for each pair that shares a document."""
@@ -83,70 +87,6 @@ class TreesWish:
         return max(self.sample, *SHARES) if self.study else self.sample
 
 
-@frozen(eq=False)
-class TreesFrame:
-    """The network and the subscriptions: what every step needs."""
-
-    network: BrokerGraph
-    subscriptions: Subscriptions
-    number: Mapping[str, int]
-    """The broker of each name."""
-
-
-@frozen(eq=False)
-class DocumentBlock:
-    """Documents, and the atoms of subscriptions that each matches."""
-
-    documents: Documents
-    matched: Ragged
-
-
-@define
-class DocumentReport:
-    """Totals of some documents, and those in the sample."""
-
-    documents: int = 0
-    size: int = 0
-    matched: int = 0
-    """Documents that match a subscription."""
-    matched_size: int = 0
-    faults: RowFaults = Factory(RowFaults)
-    sampled: list[DocumentRow] = field(factory=list)
-
-    def add(self, other: DocumentReport) -> None:
-        self.documents += other.documents
-        self.size += other.size
-        self.matched += other.matched
-        self.matched_size += other.matched_size
-        self.faults.note(*other.faults.first, other.faults.count)
-        self.sampled += other.sampled
-
-
-def encode(
-    frame: TreesFrame, wish: TreesWish, rows: Iterable[DocumentRow], seen: set[str]
-) -> tuple[DocumentBlock, DocumentReport]:
-    """The block of some documents. `seen` has the ids of all before that could be among them."""
-    report = DocumentReport()
-    kept = []
-    for id, publisher, size, words in rows:
-        at = frame.number.get(publisher)
-        if at is None:
-            report.faults.note(id, f"the publisher's broker {quoted(publisher)} is not in the network")
-        if id in seen:
-            report.faults.note(id, "the id is given twice")
-        seen.add(id)
-        if at is not None:
-            kept.append((at, size, words))
-            if is_sampled(id, wish.seed, wish.most_sampled):
-                report.sampled.append((id, publisher, size, words))
-    documents = frame.subscriptions.documents(kept)
-    matched = frame.subscriptions.matched(documents)
-    some = matched.lengths > 0
-    report.documents, report.size = len(documents), int(documents.size.sum())
-    report.matched, report.matched_size = int(some.sum()), int(documents.size[some].sum())
-    return DocumentBlock(documents, matched), report
-
-
 # -- evaluation --------------------------------------------------------------------------------------------------------
 
 
@@ -170,7 +110,7 @@ def costs_of(everything: Everything, blocks: Iterable[DocumentBlock]) -> list[Ro
     """The costs of each strategy for all documents of some blocks."""
     frame, items = everything
     totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
-    for block in blocks:
+    for block in joined(blocks, BLOCK_DOCUMENTS):
         for total, each in zip(totals, items, strict=True):
             total.add(each.costs(frame, block))
     return totals

@@ -155,14 +155,14 @@ def _json_rows(source: TableSource, file: Path) -> Iterator[TableRow]:
     with file.open("rb") as lines:
         for line in lines:
             if line.strip():
-                yield json_row(line)
+                yield json_row(line.decode("utf-8", "replace"))  # as Spark reads text
 
 
-def json_row(line: bytes | str) -> TableRow:
+def json_row(line: str) -> TableRow:
     """The row of a line; what is wrong with the line is under the empty column."""
     try:
         found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return {"": "a line that is no JSON"}
     return found if isinstance(found, dict) else {"": "a line that is no JSON object"}
 
