@@ -3,7 +3,9 @@
     python -m routeproof.traces.schema > spec/trace.schema.json
 
 Each line by itself is an instance of it: the first is a header, any other an event. What it cannot say is what a filter
-means (an operator that is unknown, a filter that matches nothing), that `seq` rises, and that no key is given twice.
+means (an operator that is unknown, a filter that matches nothing), which dialects there are (a protocol from outside
+may bring its own), that `seq` rises, and that no key is given twice. A header's keys beyond the reader's own are those
+that validation and replays read; a protocol may add a section of its name.
 """
 
 from __future__ import annotations
@@ -73,6 +75,16 @@ NAMES = {
 """Names of the types in the schema; any other loses the `Line` at its end."""
 
 
+Nanoseconds: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 60)]
+
+
+class SharedClock(Struct, forbid_unknown_fields=True):
+    """A clock that all brokers share: `skew` is by how many nanoseconds two of them may differ."""
+
+    shared: Annotated[bool, Meta(extra_json_schema={"const": True})]
+    skew: Nanoseconds = 0
+
+
 Observed: TypeAlias = Annotated[tuple[Name, ...], Meta(max_length=len(EVENTS))]
 """The kinds of events that are written."""
 
@@ -85,8 +97,20 @@ class Header(Struct):
     protocol: Name
     overlay: Annotated[tuple[tuple[Name, Name], ...], Meta(max_length=LINKS)]
     policy: OptionalName = ""
-    dialect: Annotated[str, Meta(extra_json_schema={"enum": sorted(DIALECTS)})] = "strict"
+    dialect: Annotated[OptionalName, Meta(extra_json_schema={"examples": sorted(DIALECTS)})] = "strict"
     observes: Observed | Annotated[dict[Name, Observed], Meta(min_length=1)] | UnsetType = UNSET
+    clock: Literal["shared"] | SharedClock | None = None
+    time_unit: Literal["s", "ms", "us", "ns"] | UnsetType = UNSET
+    settles: Nanoseconds | None = None
+    latency: Nanoseconds = 0
+    looks: Annotated[int, Meta(ge=1_000, le=1 << 60)] = 1_000_000_000
+    roles: dict[str, str] | UnsetType = UNSET
+    instance: dict[str, Any] | UnsetType = UNSET
+    mutant: str | None = None
+    property: str | UnsetType = UNSET
+    actions: list[str] | UnsetType = UNSET
+    violation: dict[str, Any] | None = None
+    witness: dict[str, Any] | UnsetType = UNSET
 
 
 def schema() -> Schema:

@@ -225,9 +225,10 @@ def _rejections(report: Report) -> list[str]:
     for rejection in report.rejections:
         groups.setdefault((rejection.run, rejection.rule), []).append(rejection)
     lines: list[str] = []
+    has_causes = any(r.rule not in SEEN_BY_CLIENTS for r in report.rejections)
     for (first, *others), _ in zip(groups.values(), range(PRINTED), strict=False):
         word = "first rejection" if first is report.rejections[0] else "also"
-        if first.rule in SEEN_BY_CLIENTS and any(r.rule not in SEEN_BY_CLIENTS for r in report.rejections):
+        if first.is_consequence or (first.rule in SEEN_BY_CLIENTS and has_causes):
             word = "consequence"
         rows = [
             ("handling", first.handling),
@@ -282,6 +283,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "rejections": [_row(r) for r in report.rejections],
         "doubtful": [_row(r) for r in report.doubtful],
         "unjudged": list(report.unjudged),
+        "caveats": report.extent.caveats,
         "faults": report.extent.faults(),
         "remarks": report.remarks,
         "judged": report.extent.as_json(),
@@ -304,4 +306,5 @@ def _row(r: Rejection) -> dict[str, Any]:
         "handling": r.handling,
         "reason": r.reason,
         "losses": r.losses,
+        "consequence": r.is_consequence,
     }

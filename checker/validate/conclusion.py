@@ -27,6 +27,7 @@ from routeproof.checker.validate.findings import (
     BadLines,
     PartResult,
     Rejection,
+    explained,
     foremost,
     in_order,
 )
@@ -44,6 +45,7 @@ from routeproof.checker.validate.scope import (
 )
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import natural
+from routeproof.model.filters.interface import shown
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.parquet_file import FAULTS
 from routeproof.traces.reader import RowBatch, is_parquet, open_rows
@@ -232,21 +234,22 @@ def report(
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read. `look`: looks again.
     `extent`: what was judged of links and clients."""
-    rejections = list(rejections)
+    rejections, parts = list(rejections), list(parts)
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]
     found = looked_up(foremost(rejections), look, setting, extent, are_lines_missing=bad.count > 0)
     certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
-    certain = _doubting_promises(certain, setting)
+    certain = explained(_doubting_promises(certain, setting), parts)
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
-    parts = list(parts)
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
     extent.mishaps = mishaps(parts)
     extent.damages += [*beginnings(parts), *deviations(parts), *unknown_withdrawals(parts)]
+    odd = setting.odd_keys
+    extent.unread = [key for key, near in odd if not near]
     extent.notes = [
-        *setting.odd_keys,
+        *(f"the header has the key {shown(key)}, which is not read: is {near} meant?" for key, near in odd if near),
         *kinds_undeclared(setting, parts),
         *kinds_never_seen(setting, parts, {r.seen for r in rejections}),
     ]

@@ -10,13 +10,13 @@ was not sent: a wrong step is what feeds such a link. At one broker its own orde
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from itertools import groupby
 from typing import Any, TypeAlias, cast
 
 import msgspec
-from attrs import Factory, asdict, define, field, frozen
+from attrs import Factory, asdict, define, evolve, field, frozen
 from msgspec import Struct
 
 from routeproof.checker.validate.clock import ClockRecord
@@ -68,6 +68,10 @@ class Rejection:
     """Why the rule asks for it here: the filters and the neighbours involved."""
     lost: tuple[str, ...] = field(default=(), order=False, converter=_texts)
     """A lost delivery: the publication, the subscription and the brokers of its clients."""
+    peer: str = field(default="", order=False)
+    """The broker at the other end, if a link is wrong."""
+    is_consequence: bool = field(default=False, order=False)
+    """True if another rejection, or a crash, explains it."""
     losses: str = field(default="", order=False, converter=storable)
     """The deliveries that were lost after it, in words."""
 
@@ -79,11 +83,16 @@ def few(names: tuple[str, ...]) -> str:
 
 # -- order -------------------------------------------------------------------------------------------------------------
 
+LAST_SEQ = (1 << 63) - 1
+
 ON_LINKS, ON_CLOCKS, ON_PROMISES = "TRC-3", "TRC-10", "TRC-11"
 
 PROMISE = "`settles` in the header promises that no message comes later"
 
 SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
+
+OF_RECORDERS = ("TRC-1", "TRC-2", "TRC-5")
+"""Rules that a wrong recorder breaks: then the receptions of its broker may be wrong as well."""
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -97,7 +106,7 @@ def in_order(rejections: Iterable[Rejection], *, shared_clock: bool) -> tuple[Re
 
 
 def _of_run(mine: list[Rejection], shared_clock: bool) -> list[Rejection]:
-    causes = [r for r in mine if r.rule not in SEEN_BY_CLIENTS]
+    causes = [r for r in mine if r.rule not in SEEN_BY_CLIENTS and not r.is_consequence]
     by_clock = shared_clock and all(r.time >= 0 for r in mine)
     first: dict[str, Rejection] = {}
     for each in causes:
@@ -107,7 +116,7 @@ def _of_run(mine: list[Rejection], shared_clock: bool) -> list[Rejection]:
     fed = {broker for broker, each in first.items() if each.rule == ON_LINKS}
 
     def key(r: Rejection) -> _Key:
-        is_effect = r.rule in SEEN_BY_CLIENTS
+        is_effect = int(r.is_consequence) + 2 * (r.rule in SEEN_BY_CLIENTS)
         return is_effect, r.time if by_clock else 0, r.broker in fed, natural(r.broker), _within_broker(r)
 
     return sorted(mine, key=key)
@@ -116,6 +125,30 @@ def _of_run(mine: list[Rejection], shared_clock: bool) -> list[Rejection]:
 def _within_broker(r: Rejection) -> _Key:
     """Sort key: a message that was received wrongly is then handled wrongly."""
     return r.seq, r.rule != ON_LINKS, r
+
+
+def explained(rejections: Sequence[Rejection], parts: Iterable[PartResult]) -> list[Rejection]:
+    """Marks what is wrong on a link as a consequence if its sender had taken a wrong step before, if the receiver's
+    events are in disorder, or if one of both had crashed."""
+    causes: dict[tuple[str, str], Rejection] = {}
+    for each in rejections:
+        key = each.run, each.broker
+        if not each.peer and each.rule not in SEEN_BY_CLIENTS and (key not in causes or each.seq < causes[key].seq):
+            causes[key] = each
+    crashed = {(part.run, part.broker): part.faulted for part in parts if part.faults}
+
+    def is_explained(r: Rejection) -> bool:
+        sender = r.shown_by[0][0] if len(r.shown_by) > 1 else r.peer
+        for broker in (r.broker, r.peer) if r.rule == ON_LINKS else ():
+            cause, seqs = causes.get((r.run, broker)), [seq for where, seq in r.shown_by if where == broker]
+            is_cause = cause is not None and (broker == sender or cause.rule in OF_RECORDERS)
+            if is_cause and cause is not None and min(seqs, default=cause.seq) >= cause.seq:
+                return True
+            if max(seqs, default=r.seq) >= crashed.get((r.run, broker), LAST_SEQ):
+                return True
+        return False
+
+    return [evolve(r, is_consequence=True) if is_explained(r) else r for r in rejections]
 
 
 def foremost(rejections: Iterable[Rejection]) -> list[Rejection]:

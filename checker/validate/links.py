@@ -152,7 +152,7 @@ def compare(
                 result.rejections.append(
                     _unlike_model(run, link, ours[at], theirs[at])
                     if is_modelled
-                    else _rejection(run, far, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
+                    else _rejection(run, link, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
                 )
         result.compared += count
         latest = frozenset(ours[-HELD:, DIGEST].tolist())
@@ -174,7 +174,7 @@ def compare(
     elif not result.is_wrong and heard.fill():
         wanted = f"no message: the trace has no further send from {near} to {far}"
         if not result.altered:
-            result.rejections.append(_rejection(run, far, heard.take(1)[0], ON_LINKS, wanted, "one message more"))
+            result.rejections.append(_rejection(run, link, heard.take(1)[0], ON_LINKS, wanted, "one message more"))
         result.is_wrong = True
     while count := said.fill():
         left = said.take(count)
@@ -207,13 +207,20 @@ def _passed_before(said: RowStream, heard: RowStream, amid: tuple[bool, bool], r
 
 
 def _rejection(
-    run: str, broker: str, row: Rows, rule: str, wanted: str, seen: str, sent: tuple[tuple[str, int], ...] = ()
+    run: str,
+    link: tuple[str, str],
+    row: Rows,
+    rule: str,
+    wanted: str,
+    seen: str,
+    sent: tuple[tuple[str, int], ...] = (),
 ) -> Rejection:
     """Makes a rejection of what was received.
 
     A sending may stand anywhere in a file: that something was not sent is certain only where all can be read. Of two
     messages that differ, only a line before one of them could explain it.
     """
+    peer, broker = link
     seq = int(row[SEQ])
     return Rejection(
         run,
@@ -226,6 +233,7 @@ def _rejection(
         line=LAST_SHOWN if sent else WHOLE,
         time=int(row[MOMENT]) >> 1,
         shown_by=(*sent, (broker, seq)),
+        peer=peer,
     )
 
 
@@ -248,7 +256,7 @@ def _too_early(
     said = f", with a skew of {allowed} at most" if allowed else ""
     differ = f"the clocks differ by at least {skew} nanoseconds"
     seen = f"time {int(taken[TOLD])}: {differ}, but the header calls them shared{said}"
-    return [_rejection(run, link[1], taken, ON_CLOCKS, wanted, seen, ((link[0], seq),))]
+    return [_rejection(run, link, taken, ON_CLOCKS, wanted, seen, ((link[0], seq),))]
 
 
 def _too_late(
@@ -265,7 +273,7 @@ def _too_late(
     seq = int(ours[at, SEQ])
     wanted = f"a time not after {int(ours[at, TOLD]) + longest}: {link[0]} sent this message at its seq {seq}"
     seen = f"time {int(theirs[at, TOLD])}, which is {int(lasted[at]) - longest} nanoseconds too late"
-    return [_rejection(run, link[1], theirs[at], ON_PROMISES, f"{wanted}, and {PROMISE}", seen, ((link[0], seq),))]
+    return [_rejection(run, link, theirs[at], ON_PROMISES, f"{wanted}, and {PROMISE}", seen, ((link[0], seq),))]
 
 
 def _least(ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]) -> int:
@@ -312,7 +320,7 @@ def _unlike_model(run: str, link: tuple[str, str], ours: Rows, theirs: Rows) -> 
     wanted = f"what the model of {near} sends to {far} in this step"
     seen = f"another message, received by {far} at its seq {int(theirs[SEQ])}"
     shown = (near, int(ours[SEQ])), (far, int(theirs[SEQ]))
-    made = _rejection(run, near, ours, ON_LINKS, wanted, seen, shown[:1])
+    made = _rejection(run, (far, near), ours, ON_LINKS, wanted, seen, shown[:1])
     return evolve(made, shown_by=shown)
 
 

@@ -89,7 +89,7 @@ class Lost(NamedTuple):
     home: str = ""
 
 
-COUNTS = ("steps", "links", "messages", "in_flight", "deliveries", "obligations", "owed", "lost", "doubled")
+COUNTS = ("steps", "links", "messages", "in_flight", "deliveries", "obligations", "owed", "lost", "doubled", "repeated")
 
 
 class Extent(Struct):
@@ -112,6 +112,8 @@ class Extent(Struct):
     first_lost: list[Lost] = msgspec.field(default_factory=list)
     """The first lost deliveries."""
     doubled: int = 0
+    repeated: int = 0
+    """Publications under an id that was used before."""
     open: dict[int, OpenObligations] = msgspec.field(default_factory=dict)
     unfinished: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Last steps that lack something, which may have come after the last event: the run, and words."""
@@ -127,6 +129,8 @@ class Extent(Struct):
     """Crashes, restarts and drops: the run, and words."""
     unowed: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Runs of which it is unknown what was owed: the run, and the reason."""
+    unread: list[str] = msgspec.field(default_factory=list)
+    """Keys of the header that no rule knows."""
     caveats: list[str] = msgspec.field(default_factory=list)
     """Restrictions of the verdict, for its first line."""
     runs: int = 1
@@ -202,6 +206,12 @@ class Extent(Struct):
             found.append(f"{_many(self.lost, 'delivery', 'deliveries')} lost in all: {those}{more}")
         if self.doubled:
             found.append(f"{_many(self.doubled, 'delivery', 'deliveries')} doubled in all")
+        if self.repeated:
+            found.append(f"{_many(self.repeated, 'publication')} under an id that was used before")
+        if self.unread:
+            found.append(
+                f"not read in the header: {', '.join(self.unread[:8])}{', ...' if len(self.unread) > 8 else ''}"
+            )
         return found
 
     def unjudged(self) -> list[str]:

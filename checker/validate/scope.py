@@ -84,8 +84,11 @@ def kinds_never_seen(setting: Setting, parts: Sequence[PartResult], instead: Col
     `instead`: what rejections have seen.
     """
     seen = {kind for part in parts for kind in part.kinds}
-    for kind, nothing in MISSING.items():
-        if nothing in instead and kind in setting.observes and kind not in seen:
+    many = len({part.broker for part in parts if part.events}) > 1
+    signs = {kind: nothing in instead for kind, nothing in MISSING.items()}
+    signs |= {"receive": many and "send" in seen, "client": many and bool(seen)}
+    for kind, is_missing in signs.items():
+        if is_missing and kind in setting.observes and kind not in seen:
             hint = f"if the brokers do not write them, leave {kind} out of it"
             yield f'the header in "observes" has {kind}, and the trace has no {kind} event: {hint}'
 

@@ -47,6 +47,9 @@ MORE_KEYS = (
 )
 """Keys of a header that are read, beyond those that every header may have."""
 
+WRITTEN_KEYS = ("workload", "scale", "seed", "roles", "witness")
+"""Keys that routeproof writes into headers for people."""
+
 LONGEST = 1 << 60
 """Nanoseconds: some 36 years."""
 
@@ -73,8 +76,8 @@ class Setting:
     """The protocol's handler, or what one is made of, where its judging has one."""
     channels: tuple[Link, ...] = ()
     """The channels between nodes, where there are other nodes than brokers; else they are the overlay's links."""
-    odd_keys: tuple[str, ...] = ()
-    """Keys of the header that look like misspelt ones."""
+    odd_keys: tuple[tuple[str, str], ...] = ()
+    """Keys of the header that are not read, each with the key that it resembles, if any."""
     settles: int | None = None
     """Nanoseconds after which, the header promises, an announcement is known everywhere."""
     observed: Mapping[str, frozenset[str]] = Factory(dict)
@@ -238,14 +241,15 @@ def spanning_tree(edges: Iterable[tuple[Node, Node]]) -> list[tuple[Node, Node]]
     return chosen
 
 
-def _odd_keys(header: Header) -> Iterator[str]:
-    """Unknown keys that resemble known ones."""
+def _odd_keys(header: Header) -> Iterator[tuple[str, str]]:
+    """Unknown keys, and the known ones that they resemble."""
     sections = {each.key for definition in DEFINITIONS.values() for each in definition.sections}
     for key in header.more:
-        if key not in (*MORE_KEYS, *DEFINITIONS, *sections) and (
-            near := get_close_matches(key.lower(), (*KEYS, *MORE_KEYS), 1, 0.75)
-        ):
-            yield f"the header has the key {shown(key)}, which is not read: is {near[0]} meant?"
+        if key in (*MORE_KEYS, *DEFINITIONS, *sections):
+            continue
+        near = get_close_matches(key.lower(), (*KEYS, *MORE_KEYS), 1, 0.75)
+        if near or key not in WRITTEN_KEYS:
+            yield key, "".join(near)
 
 
 def _ranks(header: Header) -> dict[str, int]:

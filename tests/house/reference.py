@@ -149,7 +149,7 @@ def trace_fields() -> str:
     """Every key of every object of a trace, from the JSON Schema, and every kind of event."""
     schema = json.loads((ROOT / "spec" / "trace.schema.json").read_text(encoding="utf-8"))["$defs"]
     parts = []
-    for name in ("Header", "Event", "Message", "Item", "Tables", "Entry", "Held"):
+    for name in ("Header", "SharedClock", "Event", "Message", "Item", "Tables", "Entry", "Held"):
         definition = schema[name]
         required = set(definition.get("required", ()))
         rows = [

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from routeproof.checker.system.errors import UsageError
+from routeproof.checker.validate.setting import KEYS, MORE_KEYS, WRITTEN_KEYS, Setting
 from routeproof.model.filters import STRICT
 from routeproof.traces import BadLine, Event, TraceError, TraceWriter
-from routeproof.traces.format import read_header
+from routeproof.traces.format import KNOWN, read_header
 from routeproof.traces.lines import read_block
 from routeproof.traces.schema import schema
 from tests.traces.samples import EVERY_KIND, HEADER, QUOTE, ROW, STOCK, STRANGE, changes, write_every_kind
@@ -164,3 +166,32 @@ def is_header(row: dict[str, Any]) -> bool:
 def test_a_line_that_was_not_readable_is_no_instance() -> None:
     assert problems({"unreadable": "not JSON"})
     assert read_block(b'{"unreadable": "not JSON"}', 3, STRICT) == [BadLine(3, "not JSON")]
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
+
+OFTEN = [17, -1, 1.5, 2**61, "shared", "mine", "us", None, [], {}, {"shared": True}, {"shared": False}, {"skew": 1}]
+TIMES = ("clock", "settles")
+
+
+def test_every_key_that_is_read_is_there() -> None:
+    """Of the reader, of validation, of inputs, of metrics and of replays."""
+    known = schema()["$defs"]["Header"]["properties"].keys()
+    assert {*KNOWN, *KEYS, *MORE_KEYS, *WRITTEN_KEYS} - {"workload", "scale", "seed"} == known
+
+
+@pytest.mark.parametrize("value", [*OFTEN, {"shared": True, "skew": 5}, {"shared": True, "skew": -5}], ids=json.dumps)
+@pytest.mark.parametrize("key", TIMES)
+def test_times_are_what_validation_takes(key: str, value: object) -> None:
+    row = {**HEADER, "policy": "active", key: value}
+    try:
+        Setting.of(read_header(row), "equivalent")
+    except UsageError:
+        assert problems(row)
+    else:
+        assert not problems(row)
+
+
+def test_a_dialect_from_outside_is_no_problem() -> None:
+    """Only the reader knows which dialects there are."""
+    assert not problems({**HEADER, "dialect": "mine"})

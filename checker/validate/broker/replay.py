@@ -18,7 +18,7 @@ from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, 
 from routeproof.checker.validate.broker.comparison import Difference
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked, Unreadable
 from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
-from routeproof.checker.validate.broker.step import Delivery, LocalNames, Sent, Signs, StepComparison
+from routeproof.checker.validate.broker.step import Delivery, LocalNames, Sent, Signs, StepComparison, stranger
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.findings import ALWAYS, Rejection, few
 from routeproof.checker.validate.setting import Setting
@@ -233,7 +233,7 @@ class BrokerReplay:
         if seq <= self._seq:
             if self.broker not in self.setting.node:
                 wanted = f"a broker of the overlay ({few(self.setting.names)})"
-                self._reject(seq, "TRC-2", wanted, self.broker, ALWAYS)
+                self._reject(seq, "TRC-2", wanted, self.broker, ALWAYS, stranger(self.broker, self.setting))
             else:
                 self._reject(seq, "TRC-1", f"a seq above {self._seq}", str(seq), ALWAYS)
             return False
@@ -298,15 +298,14 @@ class BrokerReplay:
 
     def _reject_peer(self, seq: int, peer: str) -> None:
         near = few(tuple(self._neighbours))
-        self._reject(seq, "TRC-2", f"a neighbour of {self.broker} ({near})", peer, ALWAYS)
+        reason = "" if peer in self.setting.node else stranger(peer, self.setting)
+        self._reject(seq, "TRC-2", f"a neighbour of {self.broker} ({near})", peer, ALWAYS, reason)
 
-    def _reject(
-        self, seq: int, rule: str, wanted: str, seen: str, line: int | None = None, time: int | None = None
-    ) -> None:
-        """`line` and `time`: those of the event that comes next, where they are left out."""
+    def _reject(self, seq: int, rule: str, wanted: str, seen: str, line: int | None = None, reason: str = "") -> None:
+        """`line`: that of the event that comes next, where it is left out."""
         if self.rejection is None:
-            line, time = self._line if line is None else line, self.clock if time is None else time
-            self.rejection = self._rejected(seq, rule, wanted, seen, line, time)
+            made = self._rejected(seq, rule, wanted, seen, self._line if line is None else line, self.clock)
+            self.rejection = evolve(made, reason=reason)
 
     def _of_step(self, told: MessageMeaning, found: Difference) -> Rejection:
         """The rejection of a step that differs from the model's."""

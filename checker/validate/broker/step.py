@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from attrs import define, evolve, field
 
@@ -241,6 +242,14 @@ class LocalNames:
 
 
 # -- the recorder ------------------------------------------------------------------------------------------------------
+
+
+def stranger(name: str, setting: Setting) -> str:
+    """Returns what may be wrong with a broker's name that the overlay does not have."""
+    near = get_close_matches(name.lower(), [each.lower() for each in setting.names], 1, 0.6)
+    alike = next((each for each in setting.names if near and each.lower() == near[0]), "")
+    hint = f": is {alike} meant, or is a link missing?" if alike else ": is a link missing there?"
+    return f'{name} is in no link of the header\'s "overlay"{hint}'
 
 
 @define

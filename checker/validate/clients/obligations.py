@@ -92,6 +92,7 @@ class Obligations:
         for publication in by_first(blocks, shared_clock=self._shared_clock):
             if publication.id in published:
                 again = f"{publication.id} again"
+                self._extent.repeated += 1
                 yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
             else:
                 published[publication.id] = publication

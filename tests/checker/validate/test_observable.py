@@ -150,6 +150,23 @@ def test_links_are_not_what_clients_see(tmp_path: Path) -> None:
     assert "not the messages sent" in report.unjudged[0]
 
 
+def test_overlays_with_cycles_and_no_policy(tmp_path: Path) -> None:
+    """A ring of black boxes: what clients saw is judged, by what the header promises or for what came twice."""
+    ring = [["b1", "b2"], ["b2", "b3"], ["b3", "b1"]]
+    for promise in ({"clock": "shared", "settles": 300}, {}):
+        rows = clients(
+            "advertise b1 1000", "subscribe b3 2000", "publish b1 3000", "deliver b3 3200", "advertise b1 9000"
+        )
+        header = {key: value for key, value in rows[0].items() if key not in ("policy", "clock", "settles")}
+        rows[0] = {**header, "overlay": ring, "observes": ["client", "deliver"], **promise}
+        report = judged(rows, tmp_path, "observable")
+        assert (report.verdict, report.extent.owed) == (("accepted", 1) if promise else ("unknown", 0))
+        lost = judged([*rows[:-2], rows[-1]], tmp_path, "observable")
+        assert [r.rule for r in lost.rejections] == (["TRC-7"] if promise else [])
+        twice = judged([*rows, {**rows[-2], "seq": rows[-2]["seq"] + 1}], tmp_path, "observable")
+        assert [r.rule for r in twice.rejections] == ["TRC-8"]
+
+
 # -- names do not matter -----------------------------------------------------------------------------------------------
 
 

@@ -56,4 +56,28 @@ def test_a_key_of_the_header_that_is_misspelt(tmp_path: Path) -> None:
     rows = rows_of("star4", "active", 2)
     [said] = judged([{**rows[0], "observe": ["client"]}, *rows[1:]], tmp_path).extent.faults()
     assert said == 'the header has the key "observe", which is not read: is observes meant?'
-    assert not judged([{**rows[0], "comment": "mine"}, *rows[1:]], tmp_path).extent.faults()
+    report = judged([{**rows[0], "comment": "mine", "host": "x"}, *rows[1:]], tmp_path)
+    assert not report.extent.faults()
+    assert "not read in the header: comment, host" in report.remarks
+    assert not any("not read" in line for line in judged(rows, tmp_path).remarks)
+
+
+@pytest.mark.parametrize("kind", ["client", "receive"])
+def test_a_kind_without_which_nothing_begins(kind: str, tmp_path: Path) -> None:
+    """It is declared and never written, although brokers send."""
+    rows = rows_of("line4", "active", 2)
+    report = judged([row for n, row in enumerate(rows) if not n or row["event"] != kind], tmp_path)
+    assert any(f'"observes" has {kind}, and the trace has no {kind} event' in line for line in report.extent.faults())
+
+
+def test_names_that_are_in_no_overlay(tmp_path: Path) -> None:
+    """Of a broker, and of the other end of a link; another name that looks like it is offered."""
+    rows = rows_of("line4", "active", 2)
+    at = next(n for n, row in enumerate(rows) if n and row["event"] == "send")
+    odd = judged([*rows[:at], {**rows[at], "peer": "B2x"}, *rows[at + 1 :]], tmp_path).rejections
+    [wrong] = [r for r in odd if r.rule == "TRC-2"]
+    assert wrong.reason == 'B2x is in no link of the header\'s "overlay": is b2 meant, or is a link missing?'
+    [strange] = [
+        r for r in judged([*rows, {**rows[-1], "broker": "gateway"}], tmp_path).rejections if r.rule == "TRC-2"
+    ]
+    assert strange.reason == 'gateway is in no link of the header\'s "overlay": is a link missing there?'
