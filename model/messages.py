@@ -19,6 +19,7 @@ left out. Traces and wires use the same rows; a withdrawal in a trace has no fil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, cast, get_args, get_origin
 
@@ -64,12 +65,15 @@ Row = Mapping[str, Any]
 
 
 class Message:
-    """Base of every message; a subclass is a frozen attrs class whose fields say what the message is about."""
+    """Base of every message; a subclass is a frozen attrs class whose fields say what the message is about.
+
+    What else is known of a class of messages stands in its first line: `class Load(Message, control=False)`.
+    """
 
     __slots__ = ()
 
     kind: ClassVar[str]
-    """The word in traces and on the wire."""
+    """The word in traces and on the wire. By default the name of the class: `open-link` for `OpenLink`."""
     word: ClassVar[str] = ""
     """The short word for people; empty where it is `kind`."""
     control: ClassVar[bool] = True
@@ -80,6 +84,22 @@ class Message:
     """The rule by which it is sent, if there is one of a protocol's own."""
     by: ClassVar[str] = ""
     """Who gives this to a broker as an operation, where it is no client of something that the message is about."""
+
+    def __init_subclass__(
+        cls,
+        kind: str = "",
+        word: str = "",
+        control: bool = True,
+        withdraws: bool = False,
+        by: str = "",
+        rule: str = "",
+    ) -> None:
+        super().__init_subclass__()
+        kind = kind or re.sub("(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+        known = {"kind": kind, "word": word, "control": control, "withdraws": withdraws, "by": by, "rule": rule}
+        for name, value in known.items():
+            if name not in cls.__dict__:  # attrs makes a class with slots a second time, of what was set before
+                setattr(cls, name, value)
 
     @property
     def publication(self) -> Publication | None:
@@ -99,70 +119,45 @@ class MessageHeader:
 
 
 @frozen(cache_hash=True)
-class Advertise(Message):
-    kind = "advertise"
-    word = "adv"
-
+class Advertise(Message, word="adv"):
     advertisement: Advertisement
     header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
-class Unadvertise(Message):
-    kind = "unadvertise"
-    word = "unadv"
-    withdraws = True
-
+class Unadvertise(Message, word="unadv", withdraws=True):
     advertisement: Advertisement
     header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
-class Subscribe(Message):
-    kind = "subscribe"
-    word = "sub"
-
+class Subscribe(Message, word="sub"):
     subscription: Subscription
     header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
-class Unsubscribe(Message):
-    kind = "unsubscribe"
-    word = "unsub"
-    withdraws = True
-
+class Unsubscribe(Message, word="unsub", withdraws=True):
     subscription: Subscription
     header: MessageHeader | None = None
 
 
 @frozen(cache_hash=True)
-class PackedSubscribe(Message):
+class PackedSubscribe(Message, kind="subscribe-many", word="sub"):
     """COV-7: all subscriptions that one step sends to one neighbour, in order."""
 
-    kind = "subscribe-many"
-    word = "sub"
-
     subscriptions: tuple[Subscription, ...]
 
 
 @frozen(cache_hash=True)
-class PackedUnsubscribe(Message):
+class PackedUnsubscribe(Message, kind="unsubscribe-many", word="unsub", withdraws=True):
     """COV-7: all withdrawals that one step sends to one neighbour, in order."""
 
-    kind = "unsubscribe-many"
-    word = "unsub"
-    withdraws = True
-
     subscriptions: tuple[Subscription, ...]
 
 
 @frozen(cache_hash=True)
-class Publish(Message):
-    kind = "publish"
-    word = "pub"
-    control = False
-
+class Publish(Message, word="pub", control=False):
     publication: Publication
     header: MessageHeader | None = None
 
@@ -172,11 +167,8 @@ class Publish(Message):
 
 
 @frozen(cache_hash=True)
-class Deliver(Message):
+class Deliver(Message, kind="publish", control=False):
     """Handed to a local client; its receiver is `LOCAL`, it never travels on a link."""
-
-    kind = "publish"
-    control = False
 
     publication: Publication
     subscription: Subscription

@@ -26,78 +26,51 @@ class Passed(MessageHeader):
 
 
 @frozen(cache_hash=True)
-class OpenLink(Message):
+class OpenLink(Message, control=False, by="driver"):
     """LINK-1: this broker opens a soft link, or adds a candidate, to that one. No other broker takes part."""
 
-    kind = "open-link"
-    control = False
-    by = "driver"
-
     end: Node
 
 
 @frozen(cache_hash=True)
-class CloseLink(Message):
+class CloseLink(Message, control=False, by="driver"):
     """LINK-1: this broker drops its soft link or candidate to that one."""
 
-    kind = "close-link"
-    control = False
-    by = "driver"
-
     end: Node
 
 
 @frozen(cache_hash=True)
-class Up(Message):
+class Up(Message, control=False):
     """The first message on a soft link: the connection stands (LINK-1)."""
-
-    kind = "up"
-    control = False
 
 
 @frozen(cache_hash=True)
-class Down(Message):
+class Down(Message, control=False):
     """The last message on a soft link: the connection is closed behind it (LINK-1)."""
-
-    kind = "down"
-    control = False
 
 
 @frozen(cache_hash=True)
 class Drained(Message):
     """Answer to `Down`: everything that was sent over the soft link has been handled."""
 
-    kind = "drained"
-
 
 @frozen(cache_hash=True)
-class Load(Message):
+class Load(Message, control=False, by="driver"):
     """FWD-7: the broker's uplink is above the threshold from now on, or below it."""
-
-    kind = "load"
-    control = False
-    by = "driver"
 
     high: bool
 
 
 @frozen(cache_hash=True)
-class Measure(Message):
+class Measure(Message, control=False, by="driver"):
     """LINK-4: the broker's load from now on, in percent."""
-
-    kind = "measure"
-    control = False
-    by = "driver"
 
     percent: int
 
 
 @frozen(cache_hash=True)
-class LoadReport(Message):
+class LoadReport(Message, kind="report", control=False):
     """LINK-4: the load of a broker, for its neighbourhood; it may go this many hops farther from the receiver."""
-
-    kind = "report"
-    control = False
 
     at: Node
     percent: int
@@ -105,12 +78,8 @@ class LoadReport(Message):
 
 
 @frozen(cache_hash=True)
-class Review(Message):
+class Review(Message, control=False, by="driver"):
     """LINK-5: the broker goes through its links."""
-
-    kind = "review"
-    control = False
-    by = "driver"
 
 
 LINKS = (OpenLink, CloseLink, Up, Down, Drained, Load, Measure, LoadReport, Review)
@@ -126,49 +95,35 @@ Ring = tuple[Node, ...]
 
 
 @frozen(cache_hash=True)
-class Move(Message):
+class Move(Message, by="driver"):
     """An operation: the broker is to leave its neighbour on the way to that one, and to become its neighbour."""
-
-    kind = "move"
-    by = "driver"
 
     target: Node
 
 
 @frozen(cache_hash=True)
-class CallOff(Message):
+class CallOff(Message, by="driver"):
     """An operation: the broker is to stay where it is, if it is not too late (MOVE-9)."""
-
-    kind = "call-off"
-    by = "driver"
 
 
 @frozen(cache_hash=True)
 class Ask(Message):
     """Mover to coordinator: may I move?"""
 
-    kind = "ask"
-
 
 @frozen(cache_hash=True)
 class Grant(Message):
     """Coordinator to mover: no other move takes place until you release this."""
-
-    kind = "grant"
 
 
 @frozen(cache_hash=True)
 class Release(Message):
     """Mover to coordinator: the move is over, or does not take place."""
 
-    kind = "release"
-
 
 @frozen(cache_hash=True)
 class Prepare(Message):
     """MOVE-2, a wave: close the links that pass over the ring, and open none."""
-
-    kind = "prepare"
 
     ring: Ring
     hops: int
@@ -177,8 +132,6 @@ class Prepare(Message):
 @frozen(cache_hash=True)
 class Renew(Message):
     """MOVE-3, a wave: the links of the other side, and the subscriptions there with their anchors for the receiver."""
-
-    kind = "renew"
 
     ring: Ring
     hops: int
@@ -193,8 +146,6 @@ class Renew(Message):
 class Finish(Message):
     """MOVE-5, a wave: the move is over."""
 
-    kind = "finish"
-
     ring: Ring
     hops: int
 
@@ -203,14 +154,10 @@ class Finish(Message):
 class Confirm(Message):
     """Back to where a wave came from: it has been carried out here and beyond."""
 
-    kind = "confirm"
-
 
 @frozen(cache_hash=True)
 class Handover(Message):
     """Mover to its new neighbour: the ring, and the mover's side."""
-
-    kind = "handover"
 
     ring: Ring
     edges: Edges
@@ -223,25 +170,19 @@ class Handover(Message):
 class Snapshot(Message):
     """The new neighbour to the mover: the other side."""
 
-    kind = "snapshot"
-
     edges: Edges
     subscriptions: tuple[Subscription, ...]
     anchors: tuple[Node, ...]
 
 
 @frozen(cache_hash=True)
-class DeclineMove(Message):
+class DeclineMove(Message, kind="decline"):
     """MOVE-9: the new neighbour takes no mover."""
-
-    kind = "decline"
 
 
 @frozen(cache_hash=True)
 class Last(Message):
     """The last message on a primary link that is given up."""
-
-    kind = "last"
 
 
 def paired(message: Renew | Handover | Snapshot) -> Entries:

@@ -33,11 +33,8 @@ Path = tuple[Node, ...]
 
 
 @frozen(cache_hash=True)
-class Relocate(Message):
+class Relocate(Message, by="placement"):
     """The relocation answer reaches the source: this publisher is to move along the path (POP-10, MIG-1)."""
-
-    kind = "relocate"
-    by = "placement"
 
     advertisement: Advertisement
     path: Path
@@ -47,8 +44,6 @@ class Relocate(Message):
 class Pause(Message):
     """Source to publisher: stop publishing here, and go to the target (MIG-1)."""
 
-    kind = "pause"
-
     advertisement: Advertisement
     path: Path
 
@@ -56,8 +51,6 @@ class Pause(Message):
 @frozen(cache_hash=True)
 class Arrive(Message):
     """Publisher to target: the migration advertisement (MIG-1)."""
-
-    kind = "arrive"
 
     advertisement: Advertisement
     path: Path
@@ -67,16 +60,12 @@ class Arrive(Message):
 class Flushed(Message):
     """Publisher to source: all that it published here is ahead of this message (MIG-12)."""
 
-    kind = "flushed"
-
     advertisement: Advertisement
 
 
 @frozen(cache_hash=True)
 class Update(Message):
     """Hop by hop from target to source: the publisher now lies where this comes from (MIG-3)."""
-
-    kind = "update"
 
     advertisement: Advertisement
     path: Path
@@ -86,16 +75,12 @@ class Update(Message):
 class Complete(Message):
     """Hop by hop from source to target: every subscription for the publisher is ahead of this message (MIG-7)."""
 
-    kind = "complete"
-
     advertisement: Advertisement
 
 
 @frozen(cache_hash=True)
 class Resume(Message):
     """Target to publisher: publish here from now on (MIG-8)."""
-
-    kind = "resume"
 
     advertisement: Advertisement
 
@@ -104,8 +89,6 @@ class Resume(Message):
 class Leave(Message):
     """Publisher to source: the connection ends (MIG-8)."""
 
-    kind = "leave"
-
     advertisement: Advertisement
 
 
@@ -113,16 +96,12 @@ class Leave(Message):
 class Refuse(Message):
     """Target to publisher: no place here (MIG-16)."""
 
-    kind = "refuse"
-
     advertisement: Advertisement
 
 
 @frozen(cache_hash=True)
 class Stay(Message):
     """Publisher to source: it does not move (MIG-16)."""
-
-    kind = "stay"
 
     advertisement: Advertisement
 

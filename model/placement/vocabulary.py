@@ -73,23 +73,15 @@ class Traced(MessageHeader):
 
 
 @frozen(cache_hash=True)
-class Tag(Message):
+class Tag(Message, control=False, by="placement"):
     """The next publication of this advertisement is to be traced (POP-2): a choice, here of the model."""
-
-    kind = "tag"
-    control = False
-    by = "placement"
 
     advertisement: Advertisement
 
 
 @frozen(cache_hash=True)
-class TraceResult(Message):
+class TraceResult(Message, control=False, rule="POP-3"):
     """To the upstream broker: the subscribers here and behind that a traced publication was delivered to (POP-3)."""
-
-    kind = "trace-result"
-    rule = "POP-3"
-    control = False
 
     advertisement: Advertisement
     subscribers: int
@@ -98,12 +90,8 @@ class TraceResult(Message):
 
 
 @frozen(cache_hash=True)
-class RelocationRequest(Message):
+class RelocationRequest(Message, control=False, rule="POP-7"):
     """Where should this publisher be? (POP-7)"""
-
-    kind = "relocation-request"
-    rule = "POP-7"
-    control = False
 
     advertisement: Advertisement
     total: Amount
@@ -111,12 +99,8 @@ class RelocationRequest(Message):
 
 
 @frozen(cache_hash=True)
-class RelocationAnswer(Message):
+class RelocationAnswer(Message, control=False, rule="POP-10"):
     """To the broker that asked: the path of the move, the target first (POP-10)."""
-
-    kind = "relocation-answer"
-    rule = "POP-10"
-    control = False
 
     advertisement: Advertisement
     path: Path
@@ -133,24 +117,16 @@ class BrokerTrace:
 
 
 @frozen(cache_hash=True)
-class TraceRequest(Message):
+class TraceRequest(Message, control=False, rule="GRP-4"):
     """To a neighbour that got publications of the session: report what was delivered (GRP-4)."""
-
-    kind = "trace-request"
-    rule = "GRP-4"
-    control = False
 
     advertisement: Advertisement
     session: int
 
 
 @frozen(cache_hash=True)
-class TraceAnswer(Message):
+class TraceAnswer(Message, control=False, rule="GRP-5"):
     """The traces of a broker and of all behind it (GRP-5)."""
-
-    kind = "trace-answer"
-    rule = "GRP-5"
-    control = False
 
     advertisement: Advertisement
     session: int

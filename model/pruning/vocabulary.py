@@ -74,21 +74,13 @@ class CutList(MessageHeader):
 
 
 @frozen(cache_hash=True)
-class Congest(Message):
+class Congest(Message, control=False, by="driver"):
     """From `LOCAL`: the broker is congested from now on (PRN-6)."""
-
-    kind = "congest"
-    control = False
-    by = "driver"
 
 
 @frozen(cache_hash=True)
-class Relieve(Message):
+class Relieve(Message, control=False, by="driver"):
     """From `LOCAL`: the broker is no longer congested."""
-
-    kind = "relieve"
-    control = False
-    by = "driver"
 
 
 def publish(publication: Publication, distance: int = 0, count: int = 0) -> Publish:

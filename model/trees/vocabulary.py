@@ -48,36 +48,25 @@ class Stamp(MessageHeader):
 
 
 @frozen(cache_hash=True)
-class Compute(Message):
+class Compute(Message, control=False, by="driver"):
     """An operation: the coordinator takes a snapshot of the subscriptions, and computes this strategy for them."""
 
-    kind = "compute"
-    control = False
-    by = "driver"
-
     epoch: int
 
 
 @frozen(cache_hash=True)
-class Switch(Message):
+class Switch(Message, control=False, by="driver"):
     """An operation: the coordinator installs the strategy that it has computed (SWAP-2)."""
 
-    kind = "switch"
-    control = False
-    by = "driver"
-
     epoch: int
 
 
 @frozen(cache_hash=True)
-class Install(Message):
+class Install(Message, control=False):
     """Coordinator to broker: its tables under a new strategy (SWAP-2).
 
     `links`: per tree the broker's neighbours in it. `hops`: per subscription, (tree, neighbour toward its home).
     """
-
-    kind = "install"
-    control = False
 
     epoch: int
     links: tuple[tuple[Node, ...], ...]
@@ -86,42 +75,30 @@ class Install(Message):
 
 
 @frozen(cache_hash=True)
-class Acknowledge(Message):
+class Acknowledge(Message, control=False):
     """Broker to coordinator: it has the tables of this strategy (SWAP-2)."""
 
-    kind = "acknowledge"
-    control = False
-
     epoch: int
 
 
 @frozen(cache_hash=True)
-class Commit(Message):
+class Commit(Message, control=False):
     """Coordinator to broker: all brokers have the tables, so stamp by this strategy from now on (SWAP-3)."""
 
-    kind = "commit"
-    control = False
-
     epoch: int
 
 
 @frozen(cache_hash=True)
-class EndMark(Message):
+class EndMark(Message, control=False):
     """Broker to neighbour: no copy of this strategy comes over this link of this tree any more (SWAP-4)."""
-
-    kind = "end-mark"
-    control = False
 
     epoch: int
     tree: int
 
 
 @frozen(cache_hash=True)
-class TornDown(Message):
+class TornDown(Message, control=False):
     """Broker to coordinator: it has no table of this strategy any more (SWAP-5)."""
-
-    kind = "torn-down"
-    control = False
 
     epoch: int
 
@@ -130,8 +107,6 @@ class TornDown(Message):
 class Insert(Message):
     """Coordinator to broker: a subscription for its tables, as (epoch, tree, neighbour toward its home) (COORD-4)."""
 
-    kind = "insert"
-
     subscription: Subscription
     hops: tuple[tuple[int, int, Node], ...]
 
@@ -139,8 +114,6 @@ class Insert(Message):
 @frozen(cache_hash=True)
 class Delete(Message):
     """Coordinator to broker: a subscription to take out of the tables of these epochs (COORD-3)."""
-
-    kind = "delete"
 
     subscription: Subscription
     epochs: tuple[int, ...]

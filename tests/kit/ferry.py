@@ -31,7 +31,6 @@ from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Spec
 class Moor(Message):
     """From the harbour: the ferry may speak to its broker."""
 
-    kind = "moor"
     voyage: int
 
 
@@ -39,21 +38,17 @@ class Moor(Message):
 class Cast(Message):
     """From the harbour: the ferry has to leave."""
 
-    kind = "cast"
     voyage: int
 
 
 @frozen(cache_hash=True)
-class Open(Message):
-    kind = "open"
-    control = False
+class Open(Message, control=False):
     cargo: tuple[Publication, ...]
 
 
 @frozen(cache_hash=True)
-class Close(Message):
-    kind = "close"
-    control = False
+class Close(Message, control=False):
+    """The last message on the channel."""
 
 
 # -- who knows what ----------------------------------------------------------------------------------------------------
@@ -182,8 +177,6 @@ class CallsTheHarbour(Handler):
 @frozen(cache_hash=True)
 class Whistle(Message):
     """No message of the protocol."""
-
-    kind = "whistle"
 
 
 class Whistles(Handler):

@@ -126,3 +126,14 @@ def test_what_cannot_be_read(raw: object, said: str) -> None:
         decode(raw, STRICT)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_word_of_a_message_is_the_name_of_its_class_unless_another_is_given() -> None:
+    class CastOff(Message, control=False, by="harbour"):
+        pass
+
+    class Whistle(Message, kind="toot", word="t", withdraws=True):
+        pass
+
+    assert (CastOff.kind, CastOff.word, CastOff.control, CastOff.by) == ("cast-off", "", False, "harbour")
+    assert (Whistle.kind, Whistle.word, Whistle.control, Whistle.withdraws) == ("toot", "t", True, True)
