@@ -5,7 +5,8 @@ What a table must have is computed from the trees of the instance: which broker 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from routeproof.model.history import Ledger
 from routeproof.model.messages import Publication, Publish
@@ -13,6 +14,9 @@ from routeproof.model.overlay import Link, Node, Overlay
 from routeproof.model.trees.vocabulary import SWITCHING, Delete, Insert, Stamp, TreeBroker, TreeCoordinator
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 from routeproof.spec.trees.claims import TREE_CLAIMS
+
+if TYPE_CHECKING:
+    from routeproof.spec.theory.proof import Theorem
 
 Queue = tuple[object, ...]
 Queues = Mapping[Link, Queue]
@@ -250,11 +254,19 @@ RULES = tuple(
     )
 )
 
+
+def theorems() -> Sequence[Theorem]:
+    from routeproof.spec.trees.theory import THEOREMS
+
+    return THEOREMS
+
+
 SPECIFICATION = Specification(
     "trees",
     ("none",),
     properties=PROPERTIES_OF_TREES,
     rules=RULES,
     claims=TREE_CLAIMS,
+    theorems=theorems,
     adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
 )

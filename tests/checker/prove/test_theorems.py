@@ -79,6 +79,7 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "MovesFollow": ("proved", 25),
     "MoveHappens": ("bounded", 57),
     "MoveNeeds": ("proved", 5),
+    "SwitchKeepsDocuments": ("proved", 220),
     "DeliveryHappens": ("proved", 3),
     "SafeFromTheBeginning": ("bounded", 3),
     "SafeFromAnywhere": ("bounded", 3),
