@@ -101,6 +101,11 @@ def _types_of(cls: Any) -> Mapping[str, Any]:
     return {each.name: hints[each.name] for each in attrs.fields(cls)}
 
 
+def choices_of(cls: type) -> dict[str, tuple[str, ...]]:
+    """Per field of an attrs class that takes one of some words, these words; a choice of readings has them."""
+    return {name: get_args(hint) for name, hint in types_of(cls).items() if get_origin(hint) is Literal}
+
+
 def values_of(value: Any) -> dict[str, Any]:
     """Per field of an attrs value what is in it."""
     return {name: getattr(value, name) for name in types_of(type(value))}

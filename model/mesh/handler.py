@@ -13,9 +13,6 @@ from attrs import evolve
 
 from routeproof.model.mesh.forwarding import (
     STRATEGIES,
-    Advance,
-    Copies,
-    Distance,
     Strategy,
     WorkingMap,
     carriers,
@@ -112,7 +109,7 @@ class Mesh:
 
     def anchor_for_neighbours(self, local: MeshTables, anchor: Node) -> Node:
         """SUB-3."""
-        return passed_on(local.master, anchor, self.parameters.radius, cast(Advance, self.parameters.advance))
+        return passed_on(local.master, anchor, self.parameters.radius, self.parameters.advance)
 
     # -- publications --------------------------------------------------------------------------------------------------
 
@@ -153,7 +150,7 @@ class Mesh:
 
     def view(self, local: MeshTables) -> WorkingMap:
         """MESH-2."""
-        return working_map(local.master, local.links, cast(Distance, self.parameters.distance))
+        return working_map(local.master, local.links, self.parameters.distance)
 
     def strategy(self, local: MeshTables) -> Strategy:
         """FWD-7: the hybrid saves its uplink where that is loaded."""
@@ -168,7 +165,7 @@ class Mesh:
 
     def carriers(self, view: WorkingMap, ends: Ends, local: MeshTables) -> tuple[Node, ...]:
         """FWD-9."""
-        return carriers(view, ends, local.connected, cast(Copies, self.parameters.copies))
+        return carriers(view, ends, local.connected, self.parameters.copies)
 
     def way_to(self, local: MeshTables, way: tuple[Node, ...], to: Node) -> tuple[Node, ...]:
         """FWD-3: the brokers that the publication has passed, for the receiver."""

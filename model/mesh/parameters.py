@@ -31,24 +31,13 @@ entering = "inward"           # or "by-tables" (MOVE-8)
 
 from __future__ import annotations
 
+from typing import Literal
+
 from attrs import frozen
 
+from routeproof.model.fields import choices_of
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Link, Node
-
-READINGS: dict[str, tuple[str, ...]] = {
-    "distance": ("primary", "contracted"),
-    "advance": ("receiver", "subscriber"),
-    "passed": ("primary", "visited"),
-    "copies": ("nearest", "together", "each"),
-    "factor": ("min", "max"),
-    "seeds": ("traffic", "gain"),
-    "dropped": ("ring", "path", "mover"),
-    "drained": ("awaited", "closed-now", "ignored"),
-    "control": ("withheld", "sent"),
-    "entering": ("inward", "by-tables"),
-}
-"""Per reading its values, the default first."""
 
 STRATEGY_NAMES = ("S0", "S1", "S2", "SH")
 RADIUS = 16
@@ -84,31 +73,35 @@ class MeshParameters:
     """MOVE-9: the brokers that take no mover."""
     calls_off: tuple[Node, ...] = ()
     """MOVE-9: the brokers whose move may be called off, once."""
-    distance: str = "primary"
+    distance: Literal["primary", "contracted"] = "primary"
     """MESH-4: the distance by which working maps sort brokers."""
-    advance: str = "receiver"
+    advance: Literal["receiver", "subscriber"] = "receiver"
     """SUB-3: an anchor that is too far goes one hop toward the receiver; by the letter, toward the subscriber."""
-    passed: str = "primary"
+    passed: Literal["primary", "visited"] = "primary"
     """FWD-3: a soft hop counts as passing the brokers of the primary path under it, or only the visited ones do."""
-    copies: str = "nearest"
+    copies: Literal["nearest", "together", "each"] = "nearest"
     """FWD-9: a link that carries for a candidate carries all for what lies beyond it; or one copy; or one an end."""
-    factor: str = "min"
+    factor: Literal["min", "max"] = "min"
     """LINK-3: the formula as it is printed, or as the text around it promises: a boost."""
-    seeds: str = "traffic"
+    seeds: Literal["traffic", "gain"] = "traffic"
     """LINK-6: new candidates are near the ends with the most traffic, or by the letter with the highest gain."""
-    dropped: str = "ring"
+    dropped: Literal["ring", "path", "mover"] = "ring"
     """MOVE-2: the links that are closed for a move pass over a link of the ring; or of the ring as it was before the
     move, without the mover's new link; or over the mover."""
-    drained: str = "awaited"
+    drained: Literal["awaited", "closed-now", "ignored"] = "awaited"
     """MOVE-2: that closed links are empty is waited for; or that those are which the wave closes; or it is not."""
-    control: str = "withheld"
+    control: Literal["withheld", "sent"] = "withheld"
     """MOVE-7: the mover sends no subscriptions over its old link once the move has begun, or goes on."""
-    entering: str = "inward"
+    entering: Literal["inward", "by-tables"] = "inward"
     """MOVE-8: the mover forwards what comes over its old link to its own side only, or by its tables."""
 
     def strategy(self, broker: Node) -> str:
         """The strategy of a broker."""
         return self.strategies[0] if len(self.strategies) == 1 else self.strategies[broker - 1]
+
+
+READINGS = choices_of(MeshParameters)
+"""Per reading its values, the default first."""
 
 
 DEFAULT = MeshParameters()

@@ -63,7 +63,7 @@ MOVES = 8
 def read_parameters(place: Place, instance: Instance) -> MigrationParameters:
     """The table `[migration]`."""
     keys = place.table(("moves",), (*READINGS, "refuses"))
-    chosen = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
+    chosen: dict[str, Any] = {name: keys[name].one_of(values) for name, values in READINGS.items() if name in keys}
     publishers = [a.advertisement.id for a in instance.advertisers]
     moves = []
     for entry in keys["moves"].items(MOVES, "moves, each { publisher, to }", least=1):

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from attrs import evolve, frozen
 
-from routeproof.model.fields import ORDERED
+from routeproof.model.fields import ORDERED, choices_of
 from routeproof.model.instance import Advertiser, Instance, OperationRow, core_operations
 from routeproof.model.messages import Advertise, Advertisement, Message, Publish, Unadvertise
 from routeproof.model.overlay import Node, Topology
@@ -177,17 +177,6 @@ class MigrationTables(Tables):
 # -- readings, and what follows from them: nodes, channels and operations ----------------------------------------------
 
 
-READINGS: dict[str, tuple[str, ...]] = {
-    "removal": ("drained", "at-once"),
-    "checked": ("elsewhere", "any"),
-    "record": ("forgotten", "kept"),
-    "enters": ("known", "any-time"),
-    "waits": ("buffer", "pause"),
-    "publishes": ("always", "arrived"),
-}
-"""Per reading its values, the default first."""
-
-
 @frozen
 class PlannedMove:
     """A relocation that the placement decides: which publisher, and to which broker."""
@@ -200,21 +189,25 @@ class PlannedMove:
 class MigrationParameters:
     """A choice of readings, the moves, and the brokers that refuse."""
 
-    removal: str = "drained"
+    removal: Literal["drained", "at-once"] = "drained"
     """When entries for the old place go: once the last publication from there has passed (MIG-12 to MIG-14), or as
     the update passes (MIG-5, as printed)."""
-    checked: str = "elsewhere"
+    checked: Literal["elsewhere", "any"] = "elsewhere"
     """Which advertisements keep an entry in op 2: those that lie elsewhere, or by the letter any, the moved one too."""
-    record: str = "forgotten"
+    record: Literal["forgotten", "kept"] = "forgotten"
     """Fate of a broker's record of the subscriptions that its neighbour drops in op 2."""
-    enters: str = "known"
+    enters: Literal["known", "any-time"] = "known"
     """When the target takes the publisher in: once it knows the advertisement (MIG-15), or at any time, as printed."""
-    waits: str = "buffer"
+    waits: Literal["buffer", "pause"] = "buffer"
     """A paused publisher buffers what it is given, or takes nothing."""
-    publishes: str = "always"
+    publishes: Literal["always", "arrived"] = "always"
     """A hypothesis about clients: a publisher publishes at any time, or nothing before its first move has ended."""
     refuses: tuple[Node, ...] = ()
     moves: tuple[PlannedMove, ...] = ()
+
+
+READINGS = choices_of(MigrationParameters)
+"""Per reading its values, the default first."""
 
 
 DEFAULT = MigrationParameters()

@@ -16,11 +16,11 @@ weight = 100
 
 from __future__ import annotations
 
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from attrs import evolve, frozen
 
-from routeproof.model.fields import ORDERED, Node
+from routeproof.model.fields import ORDERED, Node, choices_of
 from routeproof.model.instance import Instance
 from routeproof.model.messages import Advertisement, Message, MessageHeader, Publication
 from routeproof.model.tables import Tables, by_id
@@ -265,32 +265,27 @@ class PlacementTables(Tables):
 
 # -- readings ----------------------------------------------------------------------------------------------------------
 
-READINGS: dict[str, tuple[str, ...]] = {
-    "algorithm": ("pop", "grape"),
-    "results": ("named", "unnamed"),
-    "absent": ("zero", "skipped"),
-    "counter": ("publisher", "broker"),
-    "metric": ("load", "delay"),
-}
-"""Per reading its values, the default first."""
-
 
 @frozen
 class PlacementParameters:
     """A choice of readings, and the numbers of an instance."""
 
-    algorithm: str = "pop"
-    results: str = "named"
+    algorithm: Literal["pop", "grape"] = "pop"
+    results: Literal["named", "unnamed"] = "named"
     """Named, since results of two traces may overtake each other: a publication that goes less far is reported
     earlier."""
-    absent: str = "zero"
+    absent: Literal["zero", "skipped"] = "zero"
     """A neighbour that got nothing counts as 0, or its average would stay high after its subscribers have left."""
-    counter: str = "publisher"
+    counter: Literal["publisher", "broker"] = "publisher"
     """A publisher's own counter, or the offsets in a bit vector might exceed the threshold."""
-    metric: str = "load"
+    metric: Literal["load", "delay"] = "load"
     threshold: int = 1
     tags: int = 1
     weight: int = 100
+
+
+READINGS = choices_of(PlacementParameters)
+"""Per reading its values, the default first."""
 
 
 DEFAULT = PlacementParameters()

@@ -16,6 +16,7 @@ from typing import Any
 from attrs import evolve
 
 from routeproof.model.definition import Definition, Mutant, Section
+from routeproof.model.fields import choices_of
 from routeproof.model.history import Ghost, Ledger, Operation, WorldEvent
 from routeproof.model.instance import Instance, OperationRow, Subscriber, core_operations, own_with
 from routeproof.model.messages import Advertise, Deliver, Publish, Subscribe, Subscription, Unadvertise, Unsubscribe
@@ -130,16 +131,7 @@ def _mutants() -> Mapping[str, Mutant]:
 
 Readings = tuple[tuple[str, Any], ...]
 
-WORDS = {
-    "triggered": ("broker", "neighbour"),
-    "without_history": ("remove", "zero", "absent"),
-    "counts": ("elsewhere", "all"),
-    "rows": ("updated", "arrived"),
-    "sends": ("all", "listed"),
-    "base": ("active", "lazy"),
-    "newcomers": ("keep", "withdraw"),
-    "identity": ("issue", "id"),
-}
+WORDS = choices_of(PruningParameters)
 SWITCHES = ("inclusive", "remembers", "collects", "overtakes")
 NUMBERS = {"window": (1, 1_000_000), "fewest": (0, 1_000_000)}
 MOST = 1_000_000_000

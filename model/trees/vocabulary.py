@@ -28,11 +28,11 @@ clusters = [1, 2]             # per strategy the tree of the subscription; [1, 2
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from attrs import evolve, field, frozen
 
-from routeproof.model.fields import ORDERED, Node
+from routeproof.model.fields import ORDERED, Node, choices_of
 from routeproof.model.instance import Instance, OperationRow, core_operations
 from routeproof.model.messages import Message, MessageHeader, Subscription
 from routeproof.model.overlay import Link, Overlay, Topology
@@ -212,20 +212,6 @@ class TreeCoordinator:
 
 # -- readings and strategies -------------------------------------------------------------------------------------------
 
-READINGS: dict[str, tuple[str, ...]] = {
-    "looked": ("stamped", "newest"),
-    "commit": ("acknowledged", "early"),
-    "torn": ("marked", "acknowledged", "installed"),
-    "leaves": ("committed", "marked"),
-    "dropped": ("strategy", "tree"),
-    "next": ("torn-down", "any-time"),
-    "log": ("replayed", "forgotten"),
-    "changes": ("both", "old", "new"),
-    "parts": ("first", "each"),
-    "publisher": ("filters", "floods"),
-}
-"""Per reading its values, the default first."""
-
 COORDINATOR = "coordinator"
 
 Strategy = tuple[Overlay, ...]
@@ -241,26 +227,30 @@ class TreeParameters:
 
     links: tuple[Link, ...] = ()
     strategies: tuple[Strategy, ...] = ()
-    looked: str = "stamped"
+    looked: Literal["stamped", "newest"] = "stamped"
     """SWAP-1: a copy is looked up in the tables of its stamp, or by its tree's number in the newest ones."""
-    commit: str = "acknowledged"
+    commit: Literal["acknowledged", "early"] = "acknowledged"
     """SWAP-3: brokers stamp by a strategy once all have acknowledged it, or each as soon as it has its tables."""
-    torn: str = "marked"
+    torn: Literal["marked", "acknowledged", "installed"] = "marked"
     """SWAP-4, SWAP-5: old tables go behind the markers, with the commit, or as soon as the new ones are there."""
-    leaves: str = "committed"
+    leaves: Literal["committed", "marked"] = "committed"
     """SWAP-5: a broker that has not committed keeps the tables, or drops them by the letter, once markers are there."""
-    dropped: str = "strategy"
+    dropped: Literal["strategy", "tree"] = "strategy"
     """SWAP-5: the tables of a strategy go together, or by the letter each behind the markers of its tree."""
-    next: str = "torn-down"
+    next: Literal["torn-down", "any-time"] = "torn-down"
     """SWAP-7: a switch waits for the end of the one before it, or begins at any time."""
-    log: str = "replayed"
+    log: Literal["replayed", "forgotten"] = "replayed"
     """COORD-7: changes since the snapshot are applied to the new strategy before it is installed, or are not."""
-    changes: str = "both"
+    changes: Literal["both", "old", "new"] = "both"
     """SWAP-6: a change during a switch is applied to the tables of both strategies, or of one."""
-    parts: str = "first"
+    parts: Literal["first", "each"] = "first"
     """CLUS-12: a host delivers the copy of the first tree in which the subscription has a part, or each copy."""
-    publisher: str = "filters"
+    publisher: Literal["filters", "floods"] = "filters"
     """NET-4: the publisher's broker filters as every broker does, or sends on all links of the tree."""
+
+
+READINGS = choices_of(TreeParameters)
+"""Per reading its values, the default first."""
 
 
 DEFAULT = TreeParameters()

@@ -1,6 +1,7 @@
 """The worth of links: the examples of the catalogue, in the model and in the reference implementation alike."""
 
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 
@@ -12,7 +13,7 @@ from routeproof.model.mesh.parameters import MeshParameters
 LINE = [(1, 2), (2, 3), (3, 4)]
 
 
-def gain(sent: int, loads: tuple[int, int], reading: str) -> Fraction:
+def gain(sent: int, loads: tuple[int, int], reading: Literal["min", "max"]) -> Fraction:
     """The gain of the link from the first to the last broker of a line of four, as both have it."""
     profile = LinkProfile(MeshParameters(radius=4, factor=reading, rounds=(1,)))
     profile.count([4] * sent)
@@ -23,7 +24,7 @@ def gain(sent: int, loads: tuple[int, int], reading: str) -> Fraction:
 
 
 @pytest.mark.parametrize(("reading", "factor", "worth"), [("min", "0.7", 140), ("max", "1.4", 280)])
-def test_one_loaded_broker_and_one_that_is_not(reading: str, factor: str, worth: int) -> None:
+def test_one_loaded_broker_and_one_that_is_not(reading: Literal["min", "max"], factor: str, worth: int) -> None:
     assert load_factor((90, 20), 50, reading) == Fraction(factor)
     assert gain(100, (90, 20), reading) == worth
 
@@ -52,7 +53,7 @@ def test_a_round_chooses_by_gain_and_looks_near_busy_ends_first_where_load_is_by
 
 
 @pytest.mark.parametrize("reading", ["traffic", "gain"])
-def test_by_the_letter_a_network_without_soft_links_never_gets_one(reading: str) -> None:
+def test_by_the_letter_a_network_without_soft_links_never_gets_one(reading: Literal["traffic", "gain"]) -> None:
     profile = LinkProfile(MeshParameters(radius=3, rounds=(1,), seeds=reading))
     profile.count([2] * 100)
     assert profile.choose(MasterMap(1, LINE, 3), set(), set()) == ([], [3] if reading == "traffic" else [])
