@@ -6,8 +6,9 @@ network, with one question: which broker on which path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from routeproof.model.history import Ledger
 from routeproof.model.mesh.messages import Down, Passed
@@ -16,6 +17,9 @@ from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.mesh.claims import MESH_CLAIMS
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
+
+if TYPE_CHECKING:
+    from routeproof.spec.theory.proof import Theorem
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
 
@@ -276,11 +280,20 @@ RULES = tuple(
     )
 )
 
+
+def theorems() -> Sequence[Theorem]:
+    """The theorems about decisions and moves, imported when asked for: they need Z3."""
+    from routeproof.spec.mesh.theory import THEOREMS
+
+    return THEOREMS
+
+
 SPECIFICATION = Specification(
     "mesh",
     ("none",),
     properties=PROPERTIES_OF_MESH,
     rules=RULES,
     claims=MESH_CLAIMS,
+    theorems=theorems,
     adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
 )
