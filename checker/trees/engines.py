@@ -15,8 +15,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode
-from routeproof.checker.trees.planning import Everything, TreesAnswer, TreesWish, answer, costs_of
+from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode, joined
+from routeproof.checker.trees.planning import (
+    BLOCK_DOCUMENTS,
+    Evaluated,
+    Everything,
+    TreesAnswer,
+    TreesWish,
+    answer,
+    costs_of,
+)
 from routeproof.checker.trees.tables import (
     AT_ONCE,
     DocumentRow,
@@ -127,6 +135,7 @@ class OnSpark:
         self._tasks = TASKS_OF_A_CORE * spark.sparkContext.defaultParallelism
         self._stack = ExitStack()
         self._shared: tuple[Any, Any] = (None, None)
+        self._documents = 0
 
     def __enter__(self) -> OnSpark:
         return self
@@ -175,7 +184,9 @@ class OnSpark:
         )
         self._stack.callback(self._blocks.unpersist)
         for row in self._blocks.where(f"kind = {REPORT}").select("data").collect():
-            yield pickle.loads(row["data"])
+            report: DocumentReport = pickle.loads(row["data"])
+            self._documents += report.documents
+            yield report
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
         if not tasks:
@@ -189,7 +200,14 @@ class OnSpark:
         return found
 
     def evaluated(self, everything: Everything) -> list[RoutingCosts]:
+        """A task for each strategy if documents are few: preparing a strategy's trees takes longer than evaluation."""
         frame, items = everything
+        if self._documents <= BLOCK_DOCUMENTS:
+            rows = self._blocks.where(f"kind = {BLOCK}").select("data").collect()
+            (block,) = joined((pickle.loads(row["data"]) for row in rows), BLOCK_DOCUMENTS + 1)
+            largest_first = sorted(range(len(items)), key=lambda at: (-len(items[at].strategy), at))
+            found = self.each(_evaluate_one, (frame, block), [items[at] for at in largest_first])
+            return [costs for _, costs in sorted(zip(largest_first, found, strict=True), key=lambda each: each[0])]
         totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
         shared = self._broadcast(everything)
         for row in self._of_blocks(_evaluate, shared, COSTS, self._spark.sparkContext.defaultParallelism).collect():
@@ -273,6 +291,11 @@ def _blocks(found: Iterator[Batch]) -> Iterator[DocumentBlock]:
 def _evaluate(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: blocks in, the costs of each strategy out."""
     yield from batches(COSTS, [(pickle.dumps(costs_of(shared.value, _blocks(found))),)])
+
+
+def _evaluate_one(shared: tuple[TreesFrame, DocumentBlock], item: Evaluated) -> RoutingCosts:
+    frame, block = shared
+    return item.costs(frame, block)
 
 
 def _sets(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:

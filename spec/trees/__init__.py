@@ -14,6 +14,7 @@ from routeproof.model.overlay import Link, Node, Overlay
 from routeproof.model.trees.vocabulary import SWITCHING, Delete, Insert, Stamp, TreeBroker, TreeCoordinator
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 from routeproof.spec.trees.claims import TREE_CLAIMS
+from routeproof.spec.trees.claims_of_figures import TREE_FIGURE_CLAIMS
 
 if TYPE_CHECKING:
     from routeproof.spec.theory.proof import Theorem
@@ -266,7 +267,7 @@ SPECIFICATION = Specification(
     ("none",),
     properties=PROPERTIES_OF_TREES,
     rules=RULES,
-    claims=TREE_CLAIMS,
+    claims=(*TREE_CLAIMS, *TREE_FIGURE_CLAIMS),
     theorems=theorems,
     adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
 )

@@ -26,6 +26,11 @@ SECTIONS = {
         name: f"### {name}, scale 0.2"
         for name in ("004-fig5", "004-fig6", "004-fanout", "004-weights", "004-thresholds")
     },
+    "003-fig4": "### 003-fig4, scale 0.2",
+    "003-fig5": "### 003-fig5, scale 0.1",
+    "003-networks": "### 003-networks, scale 0.1",
+    "003-fig6": "### 003-fig6, scale 0.05",
+    "003-fig8": "### 003-fig8, scale 0.03",
 }
 HEAD = "| quantity | algorithm |"
 

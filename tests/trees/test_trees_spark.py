@@ -14,6 +14,7 @@ import pytest
 from routeproof.checker.spark.session import session
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.terminal import json_text
+from routeproof.checker.trees import engines
 from routeproof.checker.trees.engines import OnOneCore, OnSpark
 from routeproof.checker.trees.planning import PlanningSteps, TreesWish, answer
 from routeproof.checker.trees.report import as_json, page, write_tables
@@ -113,8 +114,10 @@ def test_the_files_are_the_local_ones(data: Path, spark: "SparkSession", tmp_pat
 
 
 def test_a_killed_worker_changes_nothing(
-    data: Path, spark: "SparkSession", expected: dict[str, bytes], tmp_path: Path
+    data: Path, spark: "SparkSession", expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With documents so many that they are evaluated where they are."""
+    monkeypatch.setattr(engines, "BLOCK_DOCUMENTS", 0)
     ended, failed = threading.Event(), list[int]()
     killer = threading.Thread(target=lambda: failed.extend(killed_once(spark, ended)))
     killer.start()
