@@ -26,6 +26,7 @@ from routeproof.model.placement.vocabulary import (
     RelocationRequest,
     parameters_of,
 )
+from routeproof.spec.placement.claims import PLACEMENT_CLAIMS
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- costs of a publisher's place, by definition -----------------------------------------------------------------------
@@ -315,6 +316,7 @@ SPECIFICATION = Specification(
     POLICIES,
     properties=PROPERTIES_OF_PLACEMENT,
     rules=RULES,
+    claims=PLACEMENT_CLAIMS,
     adopts=(
         "NoLostDelivery",
         "NoDuplicate",

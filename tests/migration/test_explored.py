@@ -12,6 +12,7 @@ from routeproof.model.migration.mutants import MIGRATION_MUTANTS
 from routeproof.model.protocols import world
 from routeproof.spec.migration import SPECIFICATION
 from tests.checker.explore.test_counts import LARGE
+from tests.kit.faults import documented
 
 OWN = [instance for instance in shipped() if instance.protocol == "migration"]
 CAUGHT = {
@@ -48,6 +49,8 @@ def test_a_fault_is_caught(mutant: str) -> None:
 
 def test_every_fault_is_in_the_table_and_every_property_of_migration_catches_one() -> None:
     assert list(CAUGHT) == list(MIGRATION_MUTANTS)
+    table = documented()
+    assert {fault: table[fault][:3] for fault in CAUGHT} == CAUGHT
     own = {p.id for p in SPECIFICATION.properties if p.kind == "always"}
     assert own <= {property for _, property, _ in CAUGHT.values()}
 

@@ -1,4 +1,4 @@
-"""The fuzzer finds the faults of migration, too, and shrinks what it finds to the length of the shortest run."""
+"""The fuzzer finds the faults of migration, too, and shrinks what it finds to the length that the documents have."""
 
 import pytest
 
@@ -9,19 +9,19 @@ from routeproof.model.instance import POLICIES
 from routeproof.model.migration.vocabulary import READINGS
 from routeproof.spec.catalogues import CLAIMS, rules_that_fire
 from tests.campaigns import daily
+from tests.kit.faults import documented
 from tests.migration.test_explored import CAUGHT
 
 
 @pytest.mark.parametrize("mutant", daily(CAUGHT, lambda mutant: mutant == "last-hop-kept"))
 def test_a_fault_is_found(mutant: str) -> None:
-    name, property, steps = CAUGHT[mutant]
+    name = CAUGHT[mutant][0]
     result = fuzz(find(name), policy="active", mutant=mutant, seed=1, examples=3000)
-    failed = {id: finding for id, finding in result.findings.items() if finding.verdict == "fails"}
-    assert failed
-    if property in failed:
-        run = failed[property].run
-        assert run is not None
-        assert len(run) == steps
+    fault = documented()[mutant]
+    finding = result.findings[fault.fuzzed]
+    assert finding.verdict == "fails"
+    assert finding.run is not None
+    assert len(finding.run) == fault.shrunk
 
 
 @pytest.mark.parametrize("policy", daily(POLICIES, lambda policy: policy == "active"))

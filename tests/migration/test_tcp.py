@@ -71,9 +71,9 @@ def operations(asked: Any) -> list[TimedOperation]:
     return found
 
 
-async def run(asked: Any, directory: Path, cuts: int) -> Driver:
-    """Plays it on processes. `cuts`: so many times all connections are cut while it runs."""
-    layout, implementation = DEFINITIONS["migration"].topology(asked), implementation_of("active", "migration")
+async def run(asked: Any, played: list[TimedOperation], directory: Path, cuts: int = 0) -> Driver:
+    """Plays operations on processes. `cuts`: so many times all connections are cut while it runs."""
+    layout, implementation = DEFINITIONS[asked.protocol].topology(asked), implementation_of("active", asked.protocol)
     names = {node: layout.name(node) for node in layout.nodes}
     settings = {
         node: NodeSetting(
@@ -84,7 +84,7 @@ async def run(asked: Any, directory: Path, cuts: int) -> Driver:
             dialect="events",
             trace=str(directory / f"{names[node]}.part"),
             role=layout.role[node],
-            protocol="migration",
+            protocol=asked.protocol,
             own=implementation.own_of(asked),
             names={str(each): names[each] for each in (node, *layout.neighbours(node))},
         )
@@ -102,7 +102,7 @@ async def run(asked: Any, directory: Path, cuts: int) -> Driver:
                     await asyncio.sleep(CUT_AGAIN)
 
             cutting = asyncio.create_task(cut())
-            await brokers.watched(driver.play(operations(asked), pace=1.0))
+            await brokers.watched(driver.play(played, pace=1.0))
             await cutting
             await brokers.finish()
     await proxy.close()
@@ -130,10 +130,15 @@ def resumed(directory: Path) -> list[str]:
 
 def is_accepted(asked: Any, directory: Path) -> bool:
     """True if the traces together are a run that the protocol allows."""
-    layout, joined = DEFINITIONS["migration"].topology(asked), directory / "trace.jsonl"
+    layout, joined = DEFINITIONS[asked.protocol].topology(asked), directory / "trace.jsonl"
     roles = {layout.name(node): role for node, role in layout.roles if role != "broker"}
     edges = [(f"b{u}", f"b{v}") for u, v in asked.overlay.edges]
-    more: dict[str, Any] = {"roles": roles, "protocol": "migration", "dialect": "events", "instance": to_table(asked)}
+    more: dict[str, Any] = {
+        "roles": roles,
+        "protocol": asked.protocol,
+        "dialect": "events",
+        "instance": to_table(asked),
+    }
     with TraceWriter(joined, "run", policy="active", overlay=edges, observes=OBSERVES, **more):
         pass
     with joined.open("ab") as whole:
@@ -155,7 +160,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_all_in_order(
     refuses: list[int], to: list[int], cuts: int, answers: list[str], tmp_path: Path
 ) -> None:
     asked = instance(refuses, to)
-    driver = within(run(asked, tmp_path, cuts), 120.0)
+    driver = within(run(asked, operations(asked), tmp_path, cuts), 120.0)
     wanted = [f"p{n}" for n in range(MANY)]
     assert deliveries(asked, tmp_path) == dict.fromkeys(("s1", "s2", "s4"), wanted)
     assert driver.delivered == 3 * MANY

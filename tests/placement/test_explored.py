@@ -17,6 +17,7 @@ from routeproof.model.placement.vocabulary import Amount, PlacementTables
 from routeproof.model.protocols import world
 from routeproof.spec.placement import SPECIFICATION
 from tests.campaigns import daily
+from tests.kit.faults import documented
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTANCES = ROOT / "model/placement/instances"
@@ -93,6 +94,8 @@ def test_a_fault_is_caught(mutant: str) -> None:
 
 def test_every_fault_is_in_the_table_and_every_property_catches_one() -> None:
     assert list(CAUGHT) == list(PLACEMENT_MUTANTS)
+    table = documented()
+    assert {fault: table[fault][:3] for fault in CAUGHT} == CAUGHT
     own = {p.id for p in SPECIFICATION.properties if p.kind == "always"}
     assert own <= {property for _, property, _ in CAUGHT.values()}
 

@@ -1,4 +1,4 @@
-"""The fuzzer finds the faults of placement, too, and shrinks what it finds to about the length of the shortest run."""
+"""The fuzzer finds the faults of placement, too, and shrinks what it finds to the length that the documents have."""
 
 import pytest
 
@@ -9,20 +9,20 @@ from routeproof.model.instance import POLICIES
 from routeproof.model.placement.vocabulary import READINGS
 from routeproof.spec.catalogues import rules_that_fire
 from tests.campaigns import daily
+from tests.kit.faults import documented
 from tests.placement.test_explored import CAUGHT
 
 
 @pytest.mark.parametrize("mutant", daily(CAUGHT, lambda mutant: mutant in ("forgets-its-own", "keeps-sessions")))
 def test_a_fault_is_found(mutant: str) -> None:
-    name, property, steps = CAUGHT[mutant]
+    name = CAUGHT[mutant][0]
     policy = "active" if "active" in find(name).policies else "none"
     result = fuzz(find(name), policy=policy, mutant=mutant, seed=1, examples=3000)
-    failed = {id: finding for id, finding in result.findings.items() if finding.verdict == "fails"}
-    assert failed
-    if property in failed:
-        run = failed[property].run
-        assert run is not None
-        assert steps <= len(run) <= steps + 2
+    fault = documented()[mutant]
+    finding = result.findings[fault.fuzzed]
+    assert finding.verdict == "fails"
+    assert finding.run is not None
+    assert len(finding.run) == fault.shrunk
 
 
 @pytest.mark.parametrize("policy", daily(POLICIES, lambda policy: policy == "active"))

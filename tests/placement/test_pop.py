@@ -1,6 +1,7 @@
 """POP's choice against the definition, the example of the paper, and the traffic on which it never rests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -93,3 +94,29 @@ def test_on_traffic_that_takes_turns_pop_moves_to_and_fro(threshold: int, moves:
         if onward is not None:
             at, moved = onward, moved + 1
     assert moved == moves
+
+
+def moves_of(traffic: Sequence[Sequence[int]]) -> list[Node]:
+    """Where POP sends a publisher at broker 1 of two, if each publication is traced and each trace begins a request."""
+    at, places = 1, list[Node]()
+    for here, there in traffic:
+        averages = {1: {LOCAL: here, 2: there}, 2: {LOCAL: there, 1: here}}
+        reached = {n: float(many) for n, many in averages[at].items() if many}
+        onward = closest(reached, Request())
+        if onward is not None:
+            at = onward
+            places.append(at)
+    return places
+
+
+def test_the_smallest_run_to_and_fro() -> None:
+    """Two brokers, a subscriber at each, two publications that match one of them each. With less of anything a
+    publisher does not come back: with one publication it moves once at most, and with one subscriber it stays there.
+    """
+    assert moves_of([(0, 1), (1, 0)]) == [2, 1]
+    for one in product((0, 1), repeat=2):
+        assert len(moves_of([one])) <= 1
+    for traffic in product([(0, 0), (0, 1)], repeat=4):
+        assert moves_of(traffic) in ([], [2])
+    for traffic in product([(0, 0), (1, 0)], repeat=4):
+        assert moves_of(traffic) == []

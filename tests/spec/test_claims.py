@@ -17,7 +17,7 @@ from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
 from routeproof.checker.pruning import triggered_more
 from routeproof.model.instance import Instance
-from routeproof.model.protocols import world
+from routeproof.model.protocols import DEFINITIONS, world
 from routeproof.model.pruning.definition import congested, parameters
 from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.spec.catalogues import CLAIMS
@@ -136,7 +136,8 @@ def test_a_repair_mends_the_counterexample(claim: Claim, tmp_path: Path) -> None
 def has(instance: Instance, repair: Repair) -> bool:
     """It is one of the variant."""
     read = [parameters(instance, policy) for policy in instance.policies if policy in PRUNING]
-    read = read or [instance.section(instance.protocol)]
+    sections = {section.key: section.default for section in DEFINITIONS[instance.protocol].sections}
+    read = read or [instance.section(instance.protocol, sections.get(instance.protocol))]
     return all(getattr(each, key) == value for each in read for key, value in repair.readings.items())
 
 
