@@ -50,7 +50,8 @@ from routeproof.model.trees.vocabulary import (
 
 @define
 class PlannedTree:
-    """A spanning tree. `toward`: per home, every broker's neighbour on the way there, found once for each home."""
+    """A spanning tree of the network (NET-1, NET-2). `toward`: per home, every broker's neighbour on the way there,
+    found once for each home."""
 
     edges: Sequence[Link]
     around: dict[Node, list[Node]] = field(init=False)

@@ -67,7 +67,7 @@ def _link(place: Place, overlay: Overlay) -> Link:
 
 
 def _strategy(place: Place, overlay: Overlay, network: set[Link]) -> Strategy:
-    """Trees, each a list of links of the network."""
+    """Trees, each a list of links of the network (NET-1), which reaches every broker (NET-2)."""
     trees = []
     for entry in place.items(TREES_OF_ONE, "trees, each a list of links", least=1):
         rows = entry.items(len(overlay.brokers), "links [broker, broker]")
