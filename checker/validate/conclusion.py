@@ -178,7 +178,8 @@ def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]], s
     if wanted is None or seen is None:
         return rejection
     one, other = distinguished(wanted, seen)
-    return evolve(rejection, wanted=f"{one}, sent by {near} at its seq {seq}", seen=other)
+    line = next((e.line for e in known.get((rejection.run, *taken), []) if e.event in TAKEN), 0)
+    return evolve(rejection, wanted=f"{one}, sent by {near} at its seq {seq}", seen=other, at=line)
 
 
 def _words(those: list[FoundEvent], events: tuple[str, ...]) -> MessageWords | None:

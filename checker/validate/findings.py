@@ -70,6 +70,8 @@ class Rejection:
     """A lost delivery: the publication, the subscription and the brokers of its clients."""
     peer: str = field(default="", order=False)
     """The broker at the other end, if a link is wrong."""
+    since: int = field(default=-1, order=False)
+    """The seq after which it may have begun, if that is earlier than the event that shows it."""
     is_consequence: bool = field(default=False, order=False)
     """True if another rejection, or a crash, explains it."""
     losses: str = field(default="", order=False, converter=storable)
@@ -124,7 +126,7 @@ def _of_run(mine: list[Rejection], shared_clock: bool) -> list[Rejection]:
 
 def _within_broker(r: Rejection) -> _Key:
     """Sort key: a message that was received wrongly is then handled wrongly."""
-    return r.seq, r.rule != ON_LINKS, r
+    return r.seq if r.since < 0 else r.since, r.rule != ON_LINKS, r
 
 
 def explained(rejections: Sequence[Rejection], parts: Iterable[PartResult]) -> list[Rejection]:

@@ -120,6 +120,12 @@ class RowStream:
         self._rows = np.concatenate(some)
         return self._rows
 
+    def ahead(self, count: int) -> Rows:
+        """The next rows, as many as this if there are so many."""
+        while len(self._rows) < count and (block := next(self._blocks, None)) is not None:
+            self._rows = np.concatenate([self._rows, rows(block)])
+        return self._rows[:count]
+
     def first(self) -> Rows:
         """The next row, where there is one."""
         return self._rows[0]
@@ -143,8 +149,7 @@ def shift_of(ours: Rows, theirs: Rows, amid: tuple[bool, bool]) -> tuple[int, in
     for only_sent, only_taken in shifts:
         both = min(len(ours) - only_sent, len(theirs) - only_taken, HELD)
         one, other = ours[only_sent : only_sent + both], theirs[only_taken : only_taken + both]
-        are_publications = (one[:, MOMENT] & 1 == 0) & (other[:, MOMENT] & 1 == 0)
-        (differ,) = np.nonzero(differ_many(one[:, DIGEST], other[:, DIGEST], are_publications))
+        differ = differing(one, other)
         agree = int(differ[0]) if len(differ) else both
         if agree > best:
             best, found = agree, (only_sent, only_taken)
@@ -157,3 +162,37 @@ def _meeting(longer: Rows, shorter: Rows) -> Iterator[int]:
     for number, digest in enumerate((shorter[:ANCHORS, DIGEST] & ~OF).tolist()):
         places = np.flatnonzero(digests == digest) - number
         yield from places[places > 0][:ANCHORS].tolist()
+
+
+def differing(ours: Rows, theirs: Rows) -> Any:
+    """Returns the places at which rows differ, of as many as both have."""
+    both = min(len(ours), len(theirs))
+    ours, theirs = ours[:both], theirs[:both]
+    are_publications = (ours[:, MOMENT] & 1 == 0) & (theirs[:, MOMENT] & 1 == 0)
+    return np.flatnonzero(differ_many(ours[:, DIGEST], theirs[:, DIGEST], are_publications))
+
+
+GAPS = 64
+"""So many times messages that only one end has are passed over."""
+
+GAP, AGREEING = 32, 3
+"""Longest run of messages that one end lacks, and the messages after it that must agree, or all that there are."""
+
+
+def gap_at(said: RowStream, heard: RowStream, at: int) -> tuple[int, int] | None:
+    """Returns how many messages to leave out of either end at this place, so that what follows agrees. None if it
+    agrees without, so that one message is altered, or if nothing helps."""
+    ours, theirs = (each.ahead(at + GAP + AGREEING)[at:] for each in (said, heard))
+    if _agree(ours[1:], theirs[1:]):
+        return None
+    for count in range(1, GAP + 1):
+        if _agree(ours[count:], theirs):
+            return count, 0
+        if _agree(ours, theirs[count:]):
+            return 0, count
+    return None
+
+
+def _agree(ours: Rows, theirs: Rows) -> bool:
+    both = min(len(ours), len(theirs), AGREEING)
+    return both > 0 and not len(differing(ours[:both], theirs[:both]))

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from routeproof.checker.validate.broker.canonical import OF, differ_many
+from routeproof.checker.validate.broker.canonical import OF
 from routeproof.checker.validate.clock import CERTAIN, Doubts
 from routeproof.checker.validate.findings import LAST_SHOWN, ON_CLOCKS, ON_LINKS, ON_PROMISES, PROMISE, WHOLE, Rejection
 from routeproof.checker.validate.link_rows import (
     COLUMNS,
     DIGEST,
+    GAPS,
     HELD,
     LATEST,
     MOMENT,
@@ -26,6 +27,8 @@ from routeproof.checker.validate.link_rows import (
     TOLD,
     Rows,
     RowStream,
+    differing,
+    gap_at,
     rows,
     shift_of,
 )
@@ -61,6 +64,13 @@ class Comparison:
     """The least time from a sending to its reception, where brokers share a clock."""
     passages: Passages = field(factory=lambda: Passages(0))
     """When messages passed the link."""
+    gaps: int = 0
+    """How often one end had messages that the other lacks."""
+    missing: int = 0
+    first_missing: int = -1
+    """How many messages were sent and not received although later ones were, and the seq of the first."""
+    more: int = 0
+    """How many messages were received and not sent although later ones were."""
     is_wrong: bool = False
     """True if so many messages differ that sent and received messages can no longer be matched."""
 
@@ -72,6 +82,12 @@ class Comparison:
             said = "message was" if self.altered == 1 else "messages were"
             what = f"altered between {near} and {far}"
             return f"{count} {said} {what}, the first one sent at seq {self.first_altered}{ends}"
+        if self.missing or self.more:
+            lost = f"{self.missing} of the messages that {near} sent did not come to {far}" if self.missing else ""
+            more = (
+                f"{self.more} of the messages that came to {far} from {near} are no further sends" if self.more else ""
+            )
+            return " and ".join(filter(None, (lost, more))) + ends
         if self.beyond and not self.is_wrong:
             said = "1 message" if self.beyond == 1 else f"{self.beyond:,} messages"
             return (
@@ -131,17 +147,21 @@ def compare(
     said, heard = RowStream(sent), RowStream(taken)
     if is_modelled:
         said, heard = _in_any_order(sent, taken)
-    latest = frozenset[int]()
+    latest, taken_until = frozenset[int](), 0
     if any(amid):
         yield from _passed_before(said, heard, amid, result)
     while True:
         count = min(said.fill(), heard.fill())
         if count == 0:
             break
+        wrong, gap = np.empty(0, np.int64), None
+        if not result.is_wrong:
+            wrong = differing(said.ahead(count), heard.ahead(count))
+            if len(wrong) and not is_modelled:
+                gap = gap_at(said, heard, int(wrong[0])) if result.gaps < GAPS else None
+                count, wrong = int(wrong[0]) + (gap is None), wrong[: gap is None]
         ours, theirs = said.take(count), heard.take(count)
         if not result.is_wrong:
-            are_publications = (ours[:, MOMENT] & 1 == 0) & (theirs[:, MOMENT] & 1 == 0)
-            (wrong,) = np.nonzero(differ_many(ours[:, DIGEST], theirs[:, DIGEST], are_publications))
             result.altered += len(wrong)
             result.is_wrong = result.altered > ALTERED
             if len(wrong) and result.altered == len(wrong):
@@ -155,7 +175,8 @@ def compare(
                     else _rejection(run, link, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
                 )
         result.compared += count
-        latest = frozenset(ours[-HELD:, DIGEST].tolist())
+        if count:
+            latest, taken_until = frozenset(ours[-HELD:, DIGEST].tolist()), int(theirs[-1, SEQ])
         if shared_clock and not any(each.rule == ON_CLOCKS for each in result.rejections) and not result.altered:
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
         if longest >= 0 and not result.altered and not any(each.rule == ON_PROMISES for each in result.rejections):
@@ -166,6 +187,8 @@ def compare(
             taken = np.maximum.accumulate(theirs[:, PLACE]) if is_modelled else theirs[:, PLACE]
             result.passages.add(ours[:, PLACE], taken, (ours[:, MOMENT] & 1).astype(bool))
         yield _spans(ours, theirs, doubts).widened(skew)
+        if gap is not None:
+            yield from _passed_over(run, link, said, heard, gap, result, doubts, latest, taken_until)
     if not result.is_wrong and heard.fill() and _ended(heard.first(), until - skew, latest):
         result.first_beyond = int(heard.first()[SEQ])
         while count := heard.fill():
@@ -204,6 +227,44 @@ def _passed_before(said: RowStream, heard: RowStream, amid: tuple[bool, bool], r
         until = int(theirs[0, MOMENT]) >> 1 if len(theirs) else -1
         ends = np.full(only_sent, until if until >= 0 else LATEST)
         yield Spans(np.minimum(np.maximum(times, 0), ends), ends, are_control, np.zeros(only_sent, bool))
+
+
+def _passed_over(
+    run: str,
+    link: tuple[str, str],
+    said: RowStream,
+    heard: RowStream,
+    gap: tuple[int, int],
+    result: Comparison,
+    doubts: tuple[Doubts, Doubts],
+    latest: Collection[int],
+    since: int,
+) -> Iterator[Spans]:
+    """Rejects messages that only one end has, after which both ends agree again. `since`: the seq of the reception
+    before."""
+    near, far = link
+    only_sent, only_taken = gap
+    result.gaps += 1
+    if only_taken:
+        odd = heard.take(only_taken)
+        result.more += only_taken
+        is_again = int(odd[0, DIGEST]) in latest
+        said_of = f"{far} received the same message before" if is_again else f"the events of {near} lack its `send`"
+        wanted = f"no message: the trace has no such send from {near} to {far}"
+        result.rejections.append(
+            evolve(_rejection(run, link, odd[0], ON_LINKS, wanted, "one message more"), reason=said_of)
+        )
+        return
+    lost, after = said.take(only_sent), heard.first()
+    result.missing += only_sent
+    result.first_missing = int(lost[0, SEQ]) if result.first_missing < 0 else result.first_missing
+    seq, many = int(lost[0, SEQ]), "it" if only_sent == 1 else f"it and {only_sent - 1} more"
+    wanted = f"the next message that {near} sent, at its seq {seq}"
+    made = _rejection(run, link, after, ON_LINKS, wanted, "another message", ((near, seq),))
+    reason = f"{many} did not come to {far}, and later messages did: lost on the way, or dropped without a `drop` event"
+    result.rejections.append(evolve(made, reason=reason, since=since, time=int(lost[0, MOMENT]) >> 1))
+    result.passages.add(lost[:, PLACE], np.full(only_sent, after[PLACE]), (lost[:, MOMENT] & 1).astype(bool))
+    yield _spans(lost, np.tile(after, (only_sent, 1)), doubts)
 
 
 def _rejection(

@@ -193,7 +193,9 @@ class Reasons:
         match = next((s for s, hop in self.tables.subs if hop == to and s.filter.matches(event)), None)
         if match is None:
             return f"no subscription from {there} matches {id} ({_short(event)})"
-        return f"{id} ({_short(event)}) matches {_shown(match)}, which came from {there}" if is_missing else ""
+        if not is_missing:
+            return f"{there} was sent it before in this step: once, however many subscriptions from there match"
+        return f"{id} ({_short(event)}) matches {_shown(match)}, which came from {there}"
 
     def _whence(self, hop: Node) -> str:
         return "a client" if hop == LOCAL else self.name_of(hop)

@@ -8,7 +8,7 @@ next begins; then the answer is held against the model's. The first event that t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from attrs import evolve
@@ -273,7 +273,7 @@ class BrokerReplay:
             if found:
                 # What is there and wrong counts before what is missing, which may come yet.
                 first = min((each for each in found if each.line), key=lambda d: d.seq, default=found[0])
-                wrong = self._of_step(told, first)
+                wrong = self._of_step(told, _with_address(first, found))
                 if not may_be_cut or first.line:
                     self.rejection = self.rejection or wrong
                     stray = next((meant for _, meant, seq, _ in self._sends if seq == first.seq), None)
@@ -319,3 +319,13 @@ class BrokerReplay:
     def _rejected(self, seq: int, rule: str, wanted: str, seen: str, line: int, time: int) -> Rejection:
         at = max(0, self._line)
         return Rejection(self.run, self.broker, seq, rule, wanted, seen, self.accepted, line, time, at=at)
+
+
+def _with_address(first: Difference, found: Sequence[Difference]) -> Difference:
+    """Adds where a message that went to a wrong neighbour is missing."""
+    said = first.seen.rpartition(" to ")[0]
+    missing = [each.wanted for each in found if each is not first and each.seen == "no message"]
+    there = [wanted.rpartition(" to ")[2] for wanted in missing if said and wanted.rpartition(" to ")[0] == said]
+    if not there:
+        return first
+    return evolve(first, reason="; ".join(filter(None, (f"it is missing to {', '.join(there)}", first.reason))))

@@ -106,7 +106,7 @@ T = TypeVar("T", bound=Hashable)
 RECENT = 32
 """To ask one filter takes a microsecond, to ask the index some tens."""
 
-FEWEST = 1024
+FEWEST = 128
 """Below so many numbers it is not worth looking for those that are free."""
 
 KEPT = 32 << 20

@@ -14,7 +14,11 @@ FAULTS = (
     "sends publications back",
     "keeps withdrawn subscriptions",
     "takes > for >=",
+    "drops a message and does not say so",
+    "sends a publication for each subscription",
+    "withdraws at another neighbour",
 )
+DROPPED = ("r3", "narrow", "subscribe")
 LINKS = (("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("r3", "r5"))
 Row = dict[str, Any]
 Box = dict[str, tuple[float, float]]
@@ -90,7 +94,8 @@ def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
             for i in sorted(new):
                 out(r, n, subs[r][i][2])
             for i in sorted(old):
-                out(r, n, {"kind": "unsubscribe", "id": i})
+                other = next(x for x in near[r] if x != n) if wrong == "withdraws at another neighbour" else n
+                out(r, other, {"kind": "unsubscribe", "id": i})
             sent[r, n] = [i for i in sent[r, n] if i not in old] + new
 
     for at, client, operation in script:
@@ -98,6 +103,12 @@ def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
         while queue:
             came, r, m = queue.popleft()
             tick += 1
+            if fault == "drops a message and does not say so" and (r, m["id"], m["kind"]) == (
+                "r3",
+                "narrow",
+                "subscribe",
+            ):
+                continue
             local = came not in near
             write(r, "client" if local else "receive", came, m)
             kind, fresh = m["kind"], m["id"]
@@ -114,8 +125,9 @@ def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
                         out(r, n, m)
             if kind == "publish":
                 closed = fault == "takes > for >=" and r == "r3"
-                towards = {s[0] for s in subs[r].values() if hits(s[1], m["attributes"], closed)}
-                for n in near[r]:
+                towards = [s[0] for s in subs[r].values() if hits(s[1], m["attributes"], closed)]
+                each = fault == "sends a publication for each subscription" and r == "r3"
+                for n in [x for x in near[r] for _ in range(towards.count(x) if each else 1)]:
                     if n in towards and (n != hop or (fault == "sends publications back" and r == "r3")):
                         out(r, n, m)
                 for i, s in subs[r].items():
