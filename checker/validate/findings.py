@@ -72,7 +72,7 @@ class Rejection:
     """The broker at the other end, if a link is wrong."""
     since: int = field(default=-1, order=False)
     """The seq after which it may have begun, if that is earlier than the event that shows it."""
-    is_consequence: bool = field(default=False, order=False)
+    is_consequence: bool = field(default=False, order=False, eq=False)
     """True if another rejection, or a crash, explains it."""
     losses: str = field(default="", order=False, converter=storable)
     """The deliveries that were lost after it, in words."""

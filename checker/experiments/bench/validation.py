@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 from attrs import evolve
 
 from routeproof.checker.experiments.bench import ProcessTimer, Row, afresh, aim, keep_to, peak_megabytes
@@ -158,9 +159,15 @@ def validation() -> Iterator[Row]:
 
 def _short_and_long(short: Path, long: Path, fast: int) -> Iterator[Row]:
     """A short trace and a long one, on one core; `fast` is the aim, in events per CPU second."""
-    first = afresh(_locally, short)
+    first = _with_plain_read(afresh(_locally, short), short)
     yield _ratios([first], "events/cpu s")[0]
-    yield with_aims(_ratios([first, afresh(_locally, long)], "events/cpu s"), fast)[-1]
+    last = _with_plain_read(afresh(_locally, long), long)
+    yield with_aims(_ratios([first, last], "events/cpu s"), fast)[-1]
+
+
+def _with_plain_read(row: Row, path: Path) -> Row:
+    plain: float = afresh(plain_read, path)
+    return {**row, "times a plain read": round(row["events"] / row["events/cpu s"] / plain, 1)}
 
 
 def _ratios(group: list[Row], by: str) -> list[Row]:
@@ -208,6 +215,34 @@ def _locally(path: Path) -> Row:
     return _row(path, "local", 1, 1, report.events, clock)
 
 
+def plain_read(path: Path) -> float:
+    """CPU seconds that a program takes which judges nothing: of JSON Lines, one that reads each line with msgspec; of
+    Parquet, one that joins deliveries with their publications in pyarrow."""
+    clock = ProcessTimer()
+    if path.suffix == ".parquet":
+        _joined(path)
+    else:
+        with path.open("rb") as lines:
+            for line in lines:
+                msgspec.json.decode(line)
+    return clock.cpu
+
+
+def _joined(path: Path) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    read = pq.read_table(path, columns=["event", "kind", "id", "broker", "to", "time"])
+    events, kinds = (read[name].cast(pa.string()) for name in ("event", "kind"))
+    made = read.filter(pc.and_(pc.equal(events, "client"), pc.equal(kinds, "publish")))
+    came = read.filter(pc.equal(events, "deliver"))
+    ids = [each["id"].cast(pa.string()) for each in (made, came)]
+    published = pa.table({"id": ids[0], "home": made["broker"].cast(pa.string()), "made": made["time"]})
+    delivered = pa.table({"id": ids[1], "to": came["to"].cast(pa.string()), "came": came["time"]})
+    return len(delivered.join(published, "id"))
+
+
 def _on_spark(made: dict[str, Path], cores: int, tasks: int) -> dict[str, Row]:
     """In a session that stands: each trace is judged after a short one was."""
     from routeproof.checker.spark.session import session
@@ -241,6 +276,7 @@ def _row(path: Path, engine: str, cores: int, tasks: int, events: int, clock: Pr
         "events/s": round(events / clock.wall),
         "events/cpu s": round(events / clock.cpu) if local else "",
         "peak MB": peak_megabytes() if local else "",
+        "times a plain read": "",
         "ratio": "",
         "MB ratio": "",
         "aims": "",

@@ -165,6 +165,8 @@ class StepComparison:
         self, told: MessageMeaning, begun: int, deliveries: Sequence[Delivery], answer: Sends
     ) -> Difference | None:
         pairs = [(m.publication.id, m.subscription.id) for _, m in answer if isinstance(m, Deliver)]
+        if not pairs and not deliveries:
+            return None
         by_subscription, by_client = Counter(pairs), Counter({(p, f"@{self.client_of.get(s, '')}") for p, s in pairs})
         told_client = bool(deliveries) and all(to.startswith("@") for _, to, _, _ in deliveries)
         left, met = (by_client if told_client else by_subscription), set[tuple[str, str]]()

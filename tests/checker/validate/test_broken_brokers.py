@@ -78,9 +78,8 @@ TOLD = {
         "TRC-3, a message that is received over a link was sent over it, once and in order",
         "",
         "subscribe(narrow), sent by r2 at its seq 12",
-        "subscribe(mid)",
+        "unsubscribe(wide)",
         "it did not come to r3, and later messages did: lost on the way, or dropped without a `drop` event",
-        "1 delivery",
     ),
     "sends a publication for each subscription": Told(
         "RTE-5, a publication follows matching subscriptions, once per hop, and never back",
