@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.trees.computation_cases import Case, cases
 from tests.trees.test_computation import INVARIANTS, SMALL
+from tests.trees.test_computation_rules import RULES
 
 
 @frozen
@@ -68,6 +69,22 @@ MUTANTS = {
     ),
     "log-not-replayed": Mutant("dynamics", "ClusterCoordinator.decide", "self.log[proposal.changes :]", "()", "inv_10"),
     "any-gain-installs": Mutant("dynamics", "ClusterCoordinator.decide", "> self.threshold", "> 0", "inv_10"),
+    "worst-construction": Mutant(
+        "computing", "Trees.compute", "found.cost < best.cost", "found.cost > best.cost", "lst_4"
+    ),
+    "hybrid-from-the-beginning": Mutant(
+        "multiple", "mult2", "tree.level(min(tree.units, max(1, start)))", "list(range(tree.units))", "clus_5"
+    ),
+    "steiner-trees-forgotten": Mutant(
+        "steiner", "SteinerTrees.of", "if key not in self._known:", "if True:", "clus_11"
+    ),
+    "first-alternative": Mutant(
+        "matching",
+        "Subscriptions.of",
+        "[(each,) for each in interest]",
+        "[(each,) for each in interest[:1]]",
+        "clus_12",
+    ),
     "deleted-and-kept": Mutant(
         "dynamics", "Routes.delete", "del self.cluster[id], self.wanted[id]", "del self.cluster[id]", "inv_1"
     ),
@@ -85,7 +102,7 @@ def mutated(mutant: Mutant) -> tuple[Any, Any]:
     names = mutant.function.split(".")
     function = reduce(getattr, names, module)
     faulty = reduce(getattr, names[1:], scratch[names[0]])
-    return function, faulty.__code__
+    return getattr(function, "__func__", function), faulty.__code__
 
 
 def asked(invariant: Callable[[Case], None], most: int) -> None:
@@ -110,5 +127,5 @@ def test_the_named_invariant_catches_it(name: str, monkeypatch: pytest.MonkeyPat
     function, code = mutated(mutant)
     monkeypatch.setattr(function, "__code__", code)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - an invariant, or a check of the computation itself
-        asked(INVARIANTS[mutant.invariant], SMALL.get(mutant.invariant, 8))
+        asked((INVARIANTS | RULES)[mutant.invariant], SMALL.get(mutant.invariant, 8))
     assert not isinstance(caught.value, (NameError, SyntaxError, AttributeError, TypeError)), caught.value
