@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
 from routeproof.model.mesh.definition import parameters_to_table
@@ -83,4 +83,11 @@ def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
             yield "asked", names(asked)
 
 
-WING = Wing(changes=changes, about=about, fuzzing=fuzzing)
+def experiments() -> Mapping[str, Any]:
+    """The experiments of paper 002."""
+    from routeproof.checker.mesh.figures import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+WING = Wing(changes=changes, about=about, fuzzing=fuzzing, experiments=experiments)
