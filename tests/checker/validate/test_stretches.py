@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from routeproof.checker.validate import Report, validate
+from routeproof.checker.validate import LEVELS, Report, validate
 from routeproof.checker.validate.broker import columns
 from routeproof.checker.validate.broker.part import Part
 from routeproof.traces import columns as trace_columns
@@ -68,6 +68,18 @@ def test_a_good_trace_is_nearly_all_taken_at_once(rows: list[Row], tmp_path: Pat
     assert by_columns.verdict == "accepted"
     assert taken[True] > 40
     assert not taken[False]
+
+
+def test_no_level_takes_more_at_once_than_observable(rows: list[Row], tmp_path: Path, taken: Judged) -> None:
+    """It replays no step, so that it is the fastest level."""
+    to_parquet(write(rows, tmp_path / "trace.jsonl"), tmp_path / "trace.parquet")
+    counts = {}
+    for level in LEVELS:
+        taken.clear()
+        assert validate(tmp_path / "trace.parquet", level).verdict == "accepted"
+        counts[level] = taken[True], taken[False]
+    assert counts["observable"] == max(counts.values())
+    assert counts["observable"][1] == 0
 
 
 def test_what_is_set_aside_is_the_same(rows: list[Row], tmp_path: Path, taken: Judged) -> None:

@@ -1,4 +1,4 @@
-"""Observation by broker, a disproved promise, recordings that begin amid a run: Spark's report is that of one core."""
+"""Parts of runs, a disproved promise, a lost message, late beginnings: Spark's report is that of one core."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from tests.checker.validate.churned import Churn
 from tests.checker.validate.test_beginnings import cut, recorded
 from tests.checker.validate.test_partial import ALL, brokers_of, observed
 from tests.checker.validate.test_readiness import rows_in
+from tests.checker.validate.test_unsent import without_reception
 from tests.checker.validate.walks import write
 
 if TYPE_CHECKING:
@@ -20,9 +21,12 @@ def test_the_report_is_that_of_one_core(tmp_path: Path, spark: "SparkSession") -
     rows[0]["settles"] = 1_000_000
     some = brokers_of(rows)[:4]
     seen = dict.fromkeys(some, ALL) | {some[1]: ["client", "receive", "deliver"], some[2]: ["client", "deliver"]}
-    path = write(observed(rows, seen), tmp_path / "part.jsonl")
+    told = observed(rows, seen)
+    lost = next(n for n, row in enumerate(told) if n > 100 and row["event"] == "receive" and row["peer"] == some[0])
+    path = write(without_reception(told, lost), tmp_path / "part.jsonl")
     expected = validate(path)
-    assert {r.rule for r in expected.rejections} == {"TRC-11"}
+    assert {"TRC-3", "TRC-11"} <= {r.rule for r in expected.rejections}
+    assert any("lost on the way" in r.reason for r in expected.rejections)
     assert expected.extent.links
     assert judge(spark, path, setting_of(path, "equivalent")) == expected
 
