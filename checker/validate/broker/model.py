@@ -167,7 +167,8 @@ class CoreModel(BrokerModel):
             event = told.event
             assert event is not None, "asked when it was handled"
             told.matching = universe.matching(event)
-        return publish(self.knowledge, self._sender, told.matching)
+        hops, slots = publish(self.knowledge, self._sender, told.matching)
+        return hops, [universe.subscription(slot) for slot in slots] if slots else []
 
     def answer(self) -> Sends:
         if self._told.is_control or (route := self.route()) is None:

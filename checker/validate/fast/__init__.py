@@ -41,7 +41,6 @@ from typing import cast
 from routeproof.checker.validate.fast.bits import mask_of, numbers_of
 from routeproof.checker.validate.fast.knowledge import Knowledge
 from routeproof.checker.validate.fast.universe import Answer, Universe
-from routeproof.model.filters import Event
 from routeproof.model.messages import (
     Advertise,
     PackedSubscribe,
@@ -156,47 +155,21 @@ def _first(universe: Universe, equal: int) -> int:
 # -- publications ------------------------------------------------------------------------------------------------------
 
 
-def publish_hops(knowledge: Knowledge, sender: Node, event: Event) -> tuple[Node, ...]:
-    """Once per last hop, never back; in ascending order."""
-    answer = knowledge.universe.matching(event)
-    if answer.few is not None:
-        subs = knowledge.subs
-        found = {subs[slot] for slot in answer.few if slot in subs}
-    else:
-        mask = answer.mask
-        found = {hop for hop, slots in knowledge.hops.items() if slots & mask}
-    found.discard(sender)
-    found.discard(LOCAL)
-    return tuple(sorted(found)) if len(found) > 1 else tuple(found)
-
-
-def publish_local(knowledge: Knowledge, event: Event) -> int:
-    """The local subscriptions that match: deliveries."""
-    local = knowledge.hops.get(LOCAL, 0)
-    if not local:
-        return 0
-    answer = knowledge.universe.matching(event)
-    if answer.few is None:
-        return local & answer.mask
-    subs = knowledge.subs
-    return mask_of([slot for slot in answer.few if subs.get(slot) == LOCAL])
-
-
-def publish(knowledge: Knowledge, sender: Node, matching: Answer) -> tuple[tuple[Node, ...], list[Subscription]]:
-    """Returns both at once, for a caller that has queried the universe already, each in any order."""
-    universe, few = knowledge.universe, matching.few
+def publish(knowledge: Knowledge, sender: Node, matching: Answer) -> tuple[tuple[Node, ...], list[int]]:
+    """RTE-5: the last hops of what matches, once each and never back, and the local slots that match; in any order."""
+    few = matching.few
     if few is None:
         mask = matching.mask
         there = tuple(hop for hop, slots in knowledge.hops.items() if slots & mask and hop not in (sender, LOCAL))
         here = knowledge.hops.get(LOCAL, 0) & mask
-        return there, [universe.subscription(slot) for slot in numbers_of(here)] if here else []
+        return there, numbers_of(here) if here else []
     subs = knowledge.subs
     hops: set[Node] = set()
-    local: list[Subscription] = []
+    local: list[int] = []
     for slot in few:
         hop = subs.get(slot)
         if hop == LOCAL:
-            local.append(universe.subscription(slot))
+            local.append(slot)
         elif hop is not None and hop != sender:
             hops.add(hop)
     return tuple(hops), local
@@ -263,11 +236,13 @@ class _OnMasks(Routing):
         knowledge.now_sent(neighbour, added, removed, added if self.policy == "lazy" else 0)
 
     def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
-        return publish_hops(_knowledge(step.tables), sender, p.event)
+        knowledge = _knowledge(step.tables)
+        return tuple(sorted(publish(knowledge, sender, knowledge.universe.matching(p.event))[0]))
 
     def deliver_to(self, tables: Tables, p: Publication) -> tuple[Subscription, ...]:
         knowledge = _knowledge(tables)
-        return tuple(knowledge.in_table_order(publish_local(knowledge, p.event)))
+        _, local = publish(knowledge, LOCAL, knowledge.universe.matching(p.event))
+        return tuple(knowledge.in_table_order(mask_of(local)))
 
 
 def _knowledge(tables: object) -> Knowledge:

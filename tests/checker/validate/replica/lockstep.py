@@ -41,7 +41,8 @@ def published(
 ) -> None:
     p = message.publication
     delivered = routing.deliver_to(tables, p)
-    hops, clients = publish(known, sender, replica.universe.matching(p.event))
+    hops, slots = publish(known, sender, replica.universe.matching(p.event))
+    clients = [replica.universe.subscription(slot) for slot in slots]
     assert tuple(sorted(hops)) == routing.publish_to(StepEffects(HUB, tables), p, sender)
     assert len(clients) == len(delivered)
     assert set(clients) == set(delivered)
