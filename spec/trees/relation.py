@@ -92,7 +92,7 @@ def _with(n: TreeNetwork, old: Relation, *new: Term) -> Relation:
     )
 
 
-def _due(n: TreeNetwork, marked: Relation, i: Term, b: Term, c: Term) -> Truth:
+def due(n: TreeNetwork, marked: Relation, i: Term, b: Term, c: Term) -> Truth:
     """SWAP-4: the markers of all other neighbours have come."""
     logic = n.logic
 
@@ -106,9 +106,7 @@ def _leave(n: TreeNetwork, s: SwitchState, b: Term) -> SwitchState:
     logic = n.logic
 
     def sent(i: Term, a: Term, c: Term) -> Truth:
-        return logic.any_of(
-            s.sent(i, a, c), lambda: logic.all_of(logic.equal(a, b), lambda: _due(n, s.marked, i, a, c))
-        )
+        return logic.any_of(s.sent(i, a, c), lambda: logic.all_of(logic.equal(a, b), lambda: due(n, s.marked, i, a, c)))
 
     return evolve(s, left=_with(n, s.left, b), sent=sent)
 
@@ -128,7 +126,7 @@ def _mark(n: TreeNetwork, s: SwitchState, i: Term, a: Term, b: Term) -> SwitchSt
 
     def sent(j: Term, x: Term, c: Term) -> Truth:
         here = logic.all_of(logic.equal(j, i), logic.equal(x, b), lambda: s.left(b))
-        return logic.any_of(s.sent(j, x, c), lambda: logic.all_of(here, lambda: _due(n, marked, j, x, c)))
+        return logic.any_of(s.sent(j, x, c), lambda: logic.all_of(here, lambda: due(n, marked, j, x, c)))
 
     return evolve(s, marked=marked, sent=sent)
 

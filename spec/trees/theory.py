@@ -10,15 +10,31 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from routeproof.spec.theory import BROKER, PUB, Clause, Relation, Sort, Symbolic, Term, Truth, declare, formula
+from routeproof.spec.theory import (
+    BROKER,
+    PUB,
+    Clause,
+    Relation,
+    Sort,
+    Symbolic,
+    Term,
+    Truth,
+    declare,
+    formula,
+    is_strict_order,
+    topmost,
+)
 from routeproof.spec.theory.proof import Obligation, Premise, Theorem, premise, proved_by
-from routeproof.spec.trees.relation import EVENTS, TREE, SwitchState, TreeNetwork
+from routeproof.spec.trees.relation import EVENTS, TREE, SwitchState, TreeNetwork, due
 
 KEEPS = "SwitchKeepsDocuments"
+DRAINS = "SwitchDrains"
 
 STEPS = "a step is one of the relation's: links are reliable and FIFO, and no node crashes"
 TREES = "in each tree, brokers lie around the publisher's broker as in a tree, and entries name neighbours"
 STAYS = "the subscriptions that match the document stay as they are while it is on its way"
+ENDED = "every broker stamps by a newer strategy, and no marker is on its way"
+FINITE = "a tree has finitely many brokers"
 BEGINS = "the strategy is the first one, or nobody has its tables"
 
 
@@ -191,6 +207,77 @@ def keeps_documents() -> list[Obligation]:
     return found
 
 
+# -- the end of a switch -----------------------------------------------------------------------------------------------
+
+
+def due_is_sent(n: TreeNetwork, s: SwitchState) -> Clause:
+    """The sentence that no broker holds a marker back."""
+    logic = n.logic
+
+    def body(i: Term, a: Term, b: Term) -> Truth:
+        return logic.implies(logic.all_of(s.left(a), lambda: due(n, s.marked, i, a, b)), lambda: s.sent(i, a, b))
+
+    return Clause("a marker that is due is sent", (TREE, BROKER, BROKER), body, source=proved_by(DRAINS))
+
+
+def drains() -> list[Obligation]:
+    """No marker is held back; and then, in a finite tree, none is missing at the end."""
+    logic = Symbolic()
+    n, s = TreeNetwork.any(logic), declare(SwitchState, logic)
+    i, a, b = (logic.constant(name, sort) for name, sort in (("tree1", TREE), ("broker2", BROKER), ("broker3", BROKER)))
+    guard = {"it may be so": z3.BoolVal(True)}
+
+    def asked(name: str, goal: Truth, *given: Premise) -> Obligation:
+        return Obligation(name, formula(goal), given, guard)
+
+    at_first = [premise(logic, each) for each in started(n, s)]
+    sentence = due_is_sent(n, s)
+    found = [asked(f"at first / {sentence.name}", sentence.at(i, a, b), *at_first)]
+    for event in EVENTS:
+        elements = [logic.constant(f"event_{sort.lower()}{place}", sort) for place, sort in enumerate(event.sorts, 1)]
+        happens = Premise(formula(event.guard(n, s, *elements)), (STEPS,))
+        goal = due_is_sent(n, event.effect(n, s, *elements)).at(i, a, b)
+        found.append(asked(f"{event.name} / {sentence.name}", goal, premise(logic, sentence), happens))
+    toward = logic.relation("toward", (BROKER, BROKER))
+    beyond = logic.relation("beyond", (BROKER, BROKER))
+
+    def is_missing(x: Term) -> Truth:
+        """Its marker toward b has not come."""
+        return logic.some((BROKER,), lambda y: logic.all_of(toward(x, y), logic.no(s.marked(i, x, y))))
+
+    tree = (
+        logic.every((BROKER, BROKER), lambda x, y: logic.implies(toward(x, y), n.link(i, x, y))),
+        logic.every((BROKER, BROKER), lambda x, y: logic.iff(n.link(i, x, y), n.link(i, y, x))),
+        logic.every(
+            (BROKER, BROKER), lambda x, y: logic.implies(n.link(i, x, y), logic.any_of(toward(x, y), toward(y, x)))
+        ),
+        logic.every((BROKER, BROKER), lambda x, y: logic.implies(toward(y, x), beyond(y, x))),
+        is_strict_order(logic, BROKER, beyond),
+        logic.every((BROKER, BROKER, BROKER), lambda x, y, z: one_of(logic, toward, x, y, z)),
+        logic.every((BROKER,), lambda y: logic.no(toward(b, y))),
+    )
+    rest = (
+        logic.every((BROKER,), s.left),
+        logic.every((TREE, BROKER, BROKER), lambda j, x, y: logic.implies(s.sent(j, x, y), s.marked(j, x, y))),
+    )
+    found.append(
+        asked(
+            "at the end every marker has come",
+            logic.implies(n.link(i, a, b), s.marked(i, a, b)),
+            premise(logic, sentence),
+            *(Premise(formula(each), (TREES,)) for each in tree),
+            *(Premise(formula(each), (ENDED,)) for each in rest),
+            Premise(formula(topmost(logic, BROKER, is_missing, beyond)), (FINITE,)),
+        )
+    )
+    return found
+
+
+def one_of(logic: Symbolic, relation: Relation, x: Term, y: Term, z: Term) -> Truth:
+    """The relation leads from x to one element at most."""
+    return logic.implies(logic.all_of(relation(x, y), relation(x, z)), logic.equal(y, z))
+
+
 THEOREMS = (
     Theorem(
         KEEPS,
@@ -199,5 +286,13 @@ THEOREMS = (
         "broker handles a document twice on one tree.",
         keeps_documents,
         (STEPS, TREES, STAYS, BEGINS),
+    ),
+    Theorem(
+        DRAINS,
+        ("SWAP-4", "SWAP-5"),
+        "Once every broker has left a strategy and no marker of it is on its way, every broker has the markers of all "
+        "its neighbours.",
+        drains,
+        (STEPS, TREES, BEGINS, ENDED, FINITE),
     ),
 )

@@ -28,6 +28,7 @@ from routeproof.model.trees.vocabulary import (
 )
 from routeproof.model.world import State, World
 from routeproof.spec.theory import BROKER, PUB, Grounded, holding
+from routeproof.spec.theory.proof import proved_by
 from routeproof.spec.trees import relation, theory
 from routeproof.spec.trees.relation import EVENTS, TREE, SwitchState, TreeNetwork
 from tests.trees.protocol_drawn import network
@@ -119,7 +120,8 @@ class View:
             if isinstance(m, EndMark) and m.epoch == self.epoch
         }
         assert self.values["sent"] - self.values["marked"] == waiting
-        for clause in theory.invariants(self.network, self.state()):
+        sentences = (*theory.invariants(self.network, self.state()), theory.due_is_sent(self.network, self.state()))
+        for clause in sentences:
             assert clause.closed(self.logic) is True, clause.name
         assert all(clause.closed(self.logic) is True for clause in theory.trees_hold(self.network))
 
@@ -207,7 +209,17 @@ def test_without_a_guard_the_proof_fails(event: str, monkeypatch: pytest.MonkeyP
     assert "refuted" in {settle(each).verdict for each in asked}
 
 
+@pytest.mark.parametrize("source", [theory.FINITE, theory.ENDED, proved_by(theory.DRAINS)])
+def test_the_end_needs_what_it_names(source: str) -> None:
+    """A tree that ends, markers that have come, and brokers that hold none back."""
+    (end,) = [each for each in theory.drains() if each.name.startswith("at the end")]
+    assert settle(end).verdict == "proved"
+    left = [each for each in end.given if source not in each.sources]
+    assert len(left) < len(end.given)
+    assert settle(evolve(end, given=left)).verdict != "proved"
+
+
 def test_a_marker_that_waits_for_nobody_breaks_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relation, "_due", lambda n, marked, i, b, c: n.link(i, b, c))
+    monkeypatch.setattr(relation, "due", lambda n, marked, i, b, c: n.link(i, b, c))
     asked = [each for each in theory.keeps_documents() if each.name == "leave / markers behind those of all others"]
     assert [settle(each).verdict for each in asked] == ["refuted"]

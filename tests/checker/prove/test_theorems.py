@@ -80,6 +80,7 @@ EXPECTED: dict[str, tuple[Verdict, int]] = {
     "MoveHappens": ("bounded", 57),
     "MoveNeeds": ("proved", 5),
     "SwitchKeepsDocuments": ("proved", 220),
+    "SwitchDrains": ("proved", 11),
     "DeliveryHappens": ("proved", 3),
     "SafeFromTheBeginning": ("bounded", 3),
     "SafeFromAnywhere": ("bounded", 3),
