@@ -51,7 +51,8 @@ class Comparison:
     left: int = 0
     """How many messages were sent and not received."""
     first_left: int = -1
-    """The seq of the first of them."""
+    left_since: int = -1
+    """The seq of the first of them, and its time."""
     altered: int = 0
     """Number of messages that differ from the message that was sent; counting stops above `ALTERED`."""
     first_altered: int = -1
@@ -61,7 +62,8 @@ class Comparison:
     first_beyond: int = -1
     """The seq at which the first of them was received."""
     least: int = LATEST
-    """The least time from a sending to its reception, where brokers share a clock."""
+    most: int = -1
+    """The least and the longest time from a sending to its reception, where brokers share a clock."""
     passages: Passages = field(factory=lambda: Passages(0))
     """When messages passed the link."""
     gaps: int = 0
@@ -182,7 +184,8 @@ def compare(
         if longest >= 0 and not result.altered and not any(each.rule == ON_PROMISES for each in result.rejections):
             result.rejections += _too_late(run, link, ours, theirs, doubts, longest)
         if shared_clock and not result.altered:
-            result.least = min(result.least, _least(ours, theirs, doubts))
+            least, most = _durations(ours, theirs, doubts)
+            result.least, result.most = min(result.least, least), max(result.most, most)
         if kept:
             taken = np.maximum.accumulate(theirs[:, PLACE]) if is_modelled else theirs[:, PLACE]
             result.passages.add(ours[:, PLACE], taken, (ours[:, MOMENT] & 1).astype(bool))
@@ -201,7 +204,8 @@ def compare(
         result.is_wrong = True
     while count := said.fill():
         left = said.take(count)
-        result.first_left = result.first_left if result.left else int(left[0, SEQ])
+        if not result.left:
+            result.first_left, result.left_since = int(left[0, SEQ]), int(left[0, MOMENT]) >> 1
         result.left += count
         result.on_the_way.update((left[left[:, MOMENT] & 1 == 0, DIGEST] & ~OF).tolist())
         if kept:
@@ -337,12 +341,13 @@ def _too_late(
     return [_rejection(run, link, theirs[at], ON_PROMISES, f"{wanted}, and {PROMISE}", seen, ((link[0], seq),))]
 
 
-def _least(ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]) -> int:
-    """The least time from a sending to its reception, as far as times are believed."""
+def _durations(ours: Rows, theirs: Rows, doubts: tuple[Doubts, Doubts]) -> tuple[int, int]:
+    """The least and the longest time from a sending to its reception, as far as times are believed."""
     is_sure = (theirs[:, TOLD] >= 0) & (ours[:, TOLD] >= 0)
     for each, some in zip(doubts, (ours, theirs), strict=True):
         is_sure &= each.doubted(some[:, PLACE]) < 0
-    return int((theirs[:, TOLD] - ours[:, TOLD])[is_sure].min(initial=LATEST))
+    times = (theirs[:, TOLD] - ours[:, TOLD])[is_sure]
+    return int(times.min(initial=LATEST)), int(times.max(initial=-1))
 
 
 def _spans(ours: Rows, theirs: Rows | None, doubts: tuple[Doubts, Doubts]) -> Spans:

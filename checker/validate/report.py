@@ -121,6 +121,10 @@ class Extent(Struct):
     """Brokers whose recordings end before those of their neighbours, once for each link that shows it."""
     least: list[tuple[str, str, int]] = msgspec.field(default_factory=list)
     """The links of a run, each with the least time from a sending to its reception."""
+    most: int = -1
+    """The longest such time."""
+    waiting: list[tuple[int, str, str, int]] = msgspec.field(default_factory=list)
+    """The first message in flight of each link: its time, from where, to where, and its seq."""
     damages: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Faults of times and links, one by one: the run, and words."""
     notes: list[str] = msgspec.field(default_factory=list)
@@ -146,6 +150,8 @@ class Extent(Struct):
             self.leave(Why(why), each.count, each.first)
         self.damages += other.damages
         self.least += other.least
+        self.most = max(self.most, other.most)
+        self.waiting += other.waiting
         self.note_lost(*other.first_lost)
         self.unfinished += other.unfinished
         self.ended = sorted({*self.ended, *other.ended})

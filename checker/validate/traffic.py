@@ -161,6 +161,10 @@ class Ends:
 NO_ENDS = Ends()
 
 
+OVERDUE = 10
+"""Times as long as the slowest message that was received: then one that was not may be lost."""
+
+
 def ends_of(
     setting: Setting, parts: Sequence[PartResult], extent: Extent, latest: Mapping[str, int], *, are_sure: bool
 ) -> tuple[Ends, list[Rejection]]:
@@ -173,7 +177,14 @@ def ends_of(
     ended = frozenset(extent.ended)
     if -min((least for _, _, least in extent.least), default=0) > setting.skew:
         extent.damages += [(part.run, said) for part in parts[:1] for said in _mended(extent.least)]
-    extent.least = []
+    end = max(latest.values(), default=-1)
+    overdue = min((each for each in extent.waiting if 0 <= each[0] < end - OVERDUE * extent.most), default=None)
+    if overdue is not None and extent.most > 0 and parts:
+        sent_at, near, far, seq = overdue
+        said = f"{far} had not received the message that {near} sent it at seq {seq} after {end - sent_at:,} ns"
+        took = f"no message that was received took longer than {extent.most:,} ns"
+        extent.damages.append((parts[0].run, f"{said}, and {took}: it may be lost"))
+    extent.least, extent.most, extent.waiting = [], -1, []
     is_at_rest = setting.shared_clock and setting.pairs and not extent.in_flight and not ended
     since = {b: -1 if t < 0 else t for b, t in latest.items() if b in ended}
     since |= {b: -1 for b, kinds in setting.observed.items() if not {"client", "deliver"} <= kinds}
@@ -265,6 +276,8 @@ def count_link(extent: Extent, run: str, link: tuple[str, str], comparison: Comp
             first_in_flight=left,
             ended=ended,
             least=least,
+            most=comparison.most,
+            waiting=[(comparison.left_since, *link, comparison.first_left)] if comparison.left else [],
         )
     )
     if said := comparison.remark(*link):

@@ -63,3 +63,19 @@ def test_several_gaps_on_one_link(rows: list[Row], tmp_path: Path) -> None:
     report = judged(told, tmp_path, "equivalent")
     assert any(f"3 of the messages that {link[0]} sent did not come to {link[1]}" in line for line in report.remarks)
     assert report.extent.owed
+
+
+def test_messages_that_never_come_are_told_with_their_age(tmp_path: Path) -> None:
+    """After them nothing comes over the link, so that they may be in flight; a clock says for how long."""
+    timed = rows_in(Churn("none", 5, brokers=5, newcomers=15, gap=20_000).record(tmp_path / "t.jsonl"))
+    assert not any("it may be lost" in line for line in judged(timed, tmp_path, "equivalent").remarks)
+    links = [(row["peer"], row["broker"]) for row in timed[1:] if row["event"] == "receive"]
+    near, far = max(links, key=links.count)
+    mine = [
+        n for n, row in enumerate(timed) if n and (row["peer"], row["broker"], row["event"]) == (near, far, "receive")
+    ]
+    told = timed
+    for at in reversed(mine[len(mine) // 2 :]):
+        told = without_reception(told, at)
+    [said] = [line for line in judged(told, tmp_path, "observable").remarks if "it may be lost" in line]
+    assert said.startswith(f"{far} had not received the message that {near} sent it at seq ")
