@@ -30,9 +30,9 @@ AT_REST = (
     "brokers with all link sets, up to sixteen at random (tests/mesh/test_forwarding.py)"
 )
 SEARCHED = (
-    "every shipped instance of the mended move, all interleavings; the attack: all trees, moves and radii of up to "
-    "four brokers with link sets, subscriber sets and publishers (tests/mesh/test_attack.py, a sample daily, the rest "
-    "in a campaign); networks of up to seven brokers drawn at random, cut off"
+    "every shipped instance of the mended move, all interleavings; the attack (tests/mesh/attack.py): all 168 "
+    "combinations of tree, move, radius, links, up to three subscribers and publisher with three brokers, samples with "
+    "four to six brokers, the larger searches cut off; networks drawn by the fuzzer"
 )
 
 MESH_CLAIMS = (
@@ -245,7 +245,7 @@ MESH_CLAIMS = (
         "A move that is refused leaves every map as it was.",
         "MOVE-9.",
         "holds",
-        "declined3 and all instances of the attack with a broker that refuses, all interleavings",
+        "declined3, all interleavings; samples of the attack with a broker that refuses",
         "RefusedStays",
         instances=("declined3",),
     ),
