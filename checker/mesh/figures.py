@@ -115,6 +115,8 @@ def _table_rows(dataset: str, at: int, strategy: str, each: MeshFigures, s0: Mes
         f"yield, {dataset}", strategy, said(YIELD[dataset][at]), 100 * each.delivered / max(1, each.handled), "%"
     )
     yield ResultRow(f"mean hops, {dataset}", strategy, None, each.hops / served)
+    hops = each.hops * max(1, s0.delivered) / served / s0.hops if s0.hops else None
+    yield ResultRow(f"mean hops / S0, {dataset}", strategy, None, hops)
     if dataset == "DT2":
         rate = 60 * each.copies / published
         yield ResultRow("traffic, DT2", strategy, said(TRAFFIC[at]), rate, "messages / s", "copies over links")
@@ -265,16 +267,18 @@ def _plan_throughput(scale: float, seed: int) -> list[PopulationRun]:
 
 def _conclude_throughput(outcomes: Outcomes) -> Findings:
     rows, charts = [], {}
+    best = 0.0
     for dataset in DATASETS:
         s0 = max(1, outcomes[f"{dataset}, S0"].delivered)
         lines = []
         for strategy in STRATEGIES[1:]:
             gains = [(float(n), outcomes[f"{dataset}, {strategy}, fan-out {n}"].delivered / s0) for n in FANOUTS]
-            paper = said(2.15, "up to")
-            rows.append(ResultRow(f"deliveries / S0, best, {dataset}", strategy, paper, max(y for _, y in gains)))
+            rows.append(ResultRow(f"deliveries / S0, best, {dataset}", strategy, None, max(y for _, y in gains)))
             rows += [ResultRow(f"deliveries / S0, fan-out {n:g}, {dataset}", strategy, None, y) for n, y in gains]
+            best = max(best, *(y for _, y in gains))
             lines.append(PlotLine(strategy, gains))
         charts[f"throughput-{dataset.lower()}"] = Chart(f"throughput, {dataset}", "fan-out", "deliveries / S0", lines)
+    rows.append(ResultRow("deliveries / S0, best of all", "any", said(2.15), best))
     return Findings(rows, charts)
 
 

@@ -16,6 +16,7 @@ from routeproof.model.mesh.state import Coordinator, MasterMap, MeshTables
 from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.mesh.claims import MESH_CLAIMS
+from routeproof.spec.mesh.claims_of_figures import MESH_FIGURE_CLAIMS
 from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ SPECIFICATION = Specification(
     ("none",),
     properties=PROPERTIES_OF_MESH,
     rules=RULES,
-    claims=MESH_CLAIMS,
+    claims=(*MESH_CLAIMS, *MESH_FIGURE_CLAIMS),
     theorems=theorems,
     adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
 )

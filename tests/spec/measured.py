@@ -31,6 +31,11 @@ SECTIONS = {
     "003-networks": "### 003-networks, scale 0.1",
     "003-fig6": "### 003-fig6, scale 0.05",
     "003-fig8": "### 003-fig8, scale 0.03",
+    "002-table2": "### 002-table2, scale 0.05",
+    "002-sizes": "### 002-sizes, scale 0.03",
+    "002-fig12": "### 002-fig12, scale 0.1",
+    "002-fig13": "### 002-fig13, scale 0.005",
+    "002-fig14": "### 002-fig14, scale 0.05",
 }
 HEAD = "| quantity | algorithm |"
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from routeproof.spec.mesh import claims_of_figures as of_mesh
 from routeproof.spec.migration import claims as of_migration
 from routeproof.spec.pruning import claims_of_figures as of_pruning
 from routeproof.spec.specification import Claim, FigureComparison, Rows, judged
 from routeproof.spec.trees import claims_of_figures as of_trees
 from tests.spec.measured import documented
 
-FIGURE_CLAIMS = (*of_pruning.FIGURE_CLAIMS, *of_migration.FIGURE_CLAIMS, *of_trees.TREE_FIGURE_CLAIMS)
-MEASURED = {**of_pruning.MEASURED, **of_migration.MEASURED, **of_trees.MEASURED}
+FIGURE_CLAIMS = (
+    *of_pruning.FIGURE_CLAIMS,
+    *of_migration.FIGURE_CLAIMS,
+    *of_trees.TREE_FIGURE_CLAIMS,
+    *of_mesh.MESH_FIGURE_CLAIMS,
+)
+MEASURED = {**of_pruning.MEASURED, **of_migration.MEASURED, **of_trees.MEASURED, **of_mesh.MEASURED}
 MEASURED_CLAIMS = [claim for claim in FIGURE_CLAIMS if claim.criterion]
 TWO = (
     FigureComparison(("delay", "active"), "at least", 10, ("delay", "new")),
