@@ -30,11 +30,12 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from cProfile import Profile
 from functools import _lru_cache_wrapper, cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from time import process_time
-from types import FrameType
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -84,6 +85,7 @@ TESTS = (
     *("tests/model", "tests/impl/test_broker.py", "tests/impl/test_indexes.py", "tests/impl/test_sketch.py"),
     *("tests/impl/test_simulator.py", "tests/impl/test_recording.py", "tests/pruning/test_model.py"),
     *("tests/pruning/test_brokers.py", "tests/pruning/test_similarity.py", "tests/pruning/test_readings.py"),
+    *("tests/pruning/test_mutants.py", "tests/kit/test_ferry.py", "tests/traces/test_messages.py"),
     *("tests/checker/test_monitor.py", "tests/checker/test_replay.py", "tests/checker/explore/test_columns.py"),
 )
 SEARCHED = (
@@ -181,6 +183,8 @@ def prepare(share: float = 1.0, items: Sequence[pytest.Item] = ()) -> list[Case]
     for module in MODULES:
         importlib.import_module(module)
     found = [measured("tests", partial(passes, item)) for item in items]
+    for each, item in sorted(zip(found, items, strict=True), key=lambda row: -row[0].seconds)[:20]:
+        print(f"  {each.seconds:.1f} s {item.nodeid}", flush=True)
     if share:
         found += [measured("lockstep", each) for each in list(lockstep_cases(share))]
         found += [measured("replay", each) for each in replay_cases()]
@@ -189,22 +193,18 @@ def prepare(share: float = 1.0, items: Sequence[pytest.Item] = ()) -> list[Case]
 
 
 def measured(kind: str, play: Callable[[], object]) -> Case:
-    used: set[tuple[str, str]] = set()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            used.add((frame.f_code.co_filename, frame.f_code.co_qualname))
-
     forget()
-    sys.setprofile(note)
+    watch = Profile()
+    watch.enable()
     try:
         assert play() is not False, f"the sound code fails: {play}"
     finally:
-        sys.setprofile(None)
+        watch.disable()
+    called = [each.code for each in watch.getstats() if isinstance(each.code, CodeType)]
     before = process_time()
     play()
-    files = {file for file, _ in used if str(ROOT) in file}
-    return Case(kind, play, frozenset(each for each in used if each[0] in files), process_time() - before)
+    reaches = frozenset((code.co_filename, code.co_qualname) for code in called if str(ROOT) in code.co_filename)
+    return Case(kind, play, reaches, process_time() - before)
 
 
 def passes(item: pytest.Item) -> bool:
@@ -228,7 +228,7 @@ def with_unit_tests(ask: Callable[[Sequence[pytest.Item]], None]) -> None:
         "mutants", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
     settings.load_profile("mutants")
-    options = ["-q", "-n0", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal"]
+    options = ["-q", "-n0", "-s", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
     ended = pytest.main([*options, *(str(ROOT / each) for each in TESTS)], plugins=[Asking(ask)])
     assert ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), ended
 
