@@ -84,7 +84,7 @@ MESH_CLAIMS = (
         "An anchor that is too far away advances one hop closer to the subscriber.",
         "By the letter (advance subscriber): the anchor is within the radius of every broker.",
         "fails",
-        "a line of five brokers with radius 2: the anchor leaves the next broker's map",
+        "a line of three brokers with radius 1: the anchor leaves the next broker's map",
         "AnchorsFresh",
         "anchor-leaves-map.jsonl",
         repair=Repair(
