@@ -179,11 +179,12 @@ def compare(
         result.compared += count
         if count:
             latest, taken_until = frozenset(ours[-HELD:, DIGEST].tolist()), int(theirs[-1, SEQ])
-        if shared_clock and not any(each.rule == ON_CLOCKS for each in result.rejections) and not result.altered:
+        is_certain = not (result.altered or result.gaps)  # which send belongs to which reception
+        if shared_clock and is_certain and not any(each.rule == ON_CLOCKS for each in result.rejections):
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
-        if longest >= 0 and not result.altered and not any(each.rule == ON_PROMISES for each in result.rejections):
+        if longest >= 0 and is_certain and not any(each.rule == ON_PROMISES for each in result.rejections):
             result.rejections += _too_late(run, link, ours, theirs, doubts, longest)
-        if shared_clock and not result.altered:
+        if shared_clock and is_certain:
             least, most = _durations(ours, theirs, doubts)
             result.least, result.most = min(result.least, least), max(result.most, most)
         if kept:

@@ -254,6 +254,7 @@ RULES = tuple(
         ("SUB-1", "subscriptions go everywhere, on primary links", "002 4", True),
         ("SUB-2", "the anchor of a local subscription", "002 4", True),
         ("SUB-3", "the anchor moves along", "002 4", True),
+        ("SUB-4", "where an anchor is", "002 4", False),
         ("SUB-5", "the working table follows from the working map", "002 4", True),
         ("FWD-1", "match, then compute paths", "002 5", True),
         ("FWD-2", "S0: the primary neighbours", "002 5", True),
