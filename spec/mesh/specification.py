@@ -31,7 +31,7 @@ def neighbourhood(overlay: Overlay, broker: Node, radius: int) -> tuple[Link, ..
 
 
 def anchor_of(overlay: Overlay, broker: Node, home: Node, radius: int) -> Node:
-    """SUB-4: the broker on the path to the subscriber's home, at the radius or, if that is nearer, the home itself."""
+    """SUB-3: the broker on the path to the subscriber's home, at the radius or, if that is nearer, the home itself."""
     path = overlay.path(broker, home)
     return path[min(radius, len(path) - 1)]
 
@@ -254,7 +254,6 @@ RULES = tuple(
         ("SUB-1", "subscriptions go everywhere, on primary links", "002 4", True),
         ("SUB-2", "the anchor of a local subscription", "002 4", True),
         ("SUB-3", "the anchor moves along", "002 4", True),
-        ("SUB-4", "where an anchor is", "002 4", False),
         ("SUB-5", "the working table follows from the working map", "002 4", True),
         ("FWD-1", "match, then compute paths", "002 5", True),
         ("FWD-2", "S0: the primary neighbours", "002 5", True),

@@ -34,7 +34,7 @@ from routeproof.spec.theory.relation.ways import WAYS, ways_hold
 PATHS = "the primary network is a tree: paths from a broker are lines, and begin with one of its neighbours"
 LINKED = "a broker has a link to each of its primary neighbours (MESH-3)"
 NEAREST = "the network is finite: of the ends on a path with a property, if any, one is nearest and one is farthest"
-ANCHORED = "an anchor is on the path to its home (SUB-4), and the farthest end on the path to it stands for it (SUB-5)"
+ANCHORED = "an anchor is on the path to its home (SUB-3), and the farthest end on the path to it stands for it (SUB-5)"
 DOWNSTREAM = "homes on the side that a publication came from are not served (FWD-3)"
 MEETING = "three paths meet in one broker"
 RING = "the mover leaves the neighbour on the way to the broker that it goes to (MOVE-1)"

@@ -111,7 +111,7 @@ def test_two_instances_of_one_name(here: Here) -> None:
 MISTAKES: list[tuple[str, str]] = [
     (
         "",
-        "expected a command: check, list, explain, run, reproduce, validate, place, trees, prove, show, shrink, bench; see: ",
+        "expected a command: check, list, explain, run, reproduce, validate, place, trees, prove, show, shrink, bench;",
     ),
     ("chek", 'no command is called "chek" (did you mean check?)'),
     ("--policy", "expected a command before --policy"),

@@ -43,6 +43,7 @@ def test_what_is_only_recorded_is_of_the_largest_instances() -> None:
         "pair3",
         "across4",
         "crowd3",
+        "returns3",
         "turns3",
         "leaves4",
         "busy4",
@@ -62,7 +63,9 @@ def test_numbers_and_verdicts(name: str, policy: str) -> None:
         assert set(result.violated) == instance.must_fail
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if load(name).faults])
+@pytest.mark.parametrize(
+    "name", daily([name for name in shipped() if load(name).faults], lambda name: name != "crashed3")
+)
 def test_faults_break_what_the_instance_declares(name: str) -> None:
     """Under one policy or another: PropagationTree is only of `none`, Compact of `active` and `packing`."""
     violated = {prop for policy in load(name).policies for prop in found(name, policy).violated}

@@ -183,8 +183,6 @@ def prepare(share: float = 1.0, items: Sequence[pytest.Item] = ()) -> list[Case]
     for module in MODULES:
         importlib.import_module(module)
     found = [measured("tests", partial(passes, item)) for item in items]
-    for each, item in sorted(zip(found, items, strict=True), key=lambda row: -row[0].seconds)[:20]:
-        print(f"  {each.seconds:.1f} s {item.nodeid}", flush=True)
     if share:
         found += [measured("lockstep", each) for each in list(lockstep_cases(share))]
         found += [measured("replay", each) for each in replay_cases()]

@@ -31,6 +31,7 @@ from routeproof.spec.theory import BROKER, PUB, Grounded, holding
 from routeproof.spec.theory.proof import proved_by
 from routeproof.spec.trees import relation, theory
 from routeproof.spec.trees.relation import EVENTS, TREE, SwitchState, TreeNetwork
+from tests.shown import recorded
 from tests.trees.protocol_drawn import network
 
 EVENT = {event.name: event for event in EVENTS}
@@ -209,6 +210,7 @@ def test_without_a_guard_the_proof_fails(event: str, monkeypatch: pytest.MonkeyP
     assert "refuted" in {settle(each).verdict for each in asked}
 
 
+@recorded
 @pytest.mark.parametrize("source", [theory.FINITE, theory.ENDED, proved_by(theory.DRAINS)])
 def test_the_end_needs_what_it_names(source: str) -> None:
     """A tree that ends, markers that have come, and brokers that hold none back."""

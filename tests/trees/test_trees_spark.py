@@ -32,7 +32,7 @@ STUDY = TreesWish(sample=0.4, study=True)
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    CorpusRecipe(brokers=80, documents=500, keywords=50, dataset="localized2").drawn().write(folder)
+    CorpusRecipe(brokers=40, documents=200, keywords=30, dataset="localized2").drawn().write(folder)
     return folder
 
 
@@ -101,8 +101,8 @@ def python_workers() -> list[int]:
 
 
 def test_the_files_are_the_local_ones(data: Path, spark: "SparkSession", tmp_path: Path) -> None:
-    """Documents in eleven files, in another order and format, with subscriptions from a table of Spark's catalogue."""
-    spark.read.parquet(str(data / "documents.parquet")).repartition(11).write.json(str(tmp_path / "parts"))
+    """Documents in five files, in another order and format, with subscriptions from a table of Spark's catalogue."""
+    spark.read.parquet(str(data / "documents.parquet")).repartition(5).write.json(str(tmp_path / "parts"))
     names = [
         str(data / "network.parquet"),
         f"jsonl:{tmp_path / 'parts'}",

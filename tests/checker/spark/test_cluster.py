@@ -40,6 +40,7 @@ def can_import(python: Path, module: str) -> bool:
     )
 
 
+@pytest.mark.campaign
 def test_workers_without_the_libraries(
     cluster: Cluster, tmp_path: Path, left: Left, monkeypatch: pytest.MonkeyPatch
 ) -> None:

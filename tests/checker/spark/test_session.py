@@ -30,6 +30,7 @@ def spark() -> "Iterator[SparkSession]":
 # -- what a job can do -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign  # daily: `test_cluster.py`, on workers that have nothing else
 def test_workers_have_the_package(spark: "SparkSession") -> None:
     def imports(batches: Batches) -> Batches:
         import routeproof.traces

@@ -129,7 +129,7 @@ SPOILT = (
 )
 
 
-@drawn(0.3)
+@drawn(0.2)
 @pytest.mark.parametrize("name", SPOILT)
 def test_mutated_files_of_spoilt_traces(name: str, share: float, tmp_path: Path) -> None:
     """Accepted only where the mutation took away what was wrong."""
@@ -173,7 +173,7 @@ def test_what_comes_later_does_not_excuse_it(name: str, level: Level, tmp_path: 
         assert verdict(head + rng.choice((flip, retype))(tail, rng)) == "rejected"
 
 
-@drawn(0.3)
+@drawn(0.2)
 @pytest.mark.parametrize("form", FILES)
 def test_mutated_files(form: str, share: float, tmp_path: Path) -> None:
     source = write(rows_of("star4", "active", seed=1), tmp_path / "good.jsonl")
