@@ -15,7 +15,8 @@ A mutant that runs more than ten times as long as the sound code does is caught,
     python -m tests.quality.mutation --tests OUT.jsonl         asks the unit tests only, of those that nothing caught
     python -m tests.quality.mutation --record OUT.jsonl        writes what was found into `mutants.json`
 
-`--no-tests` leaves the unit tests out, `--few` draws fewer talks.
+`--no-tests` leaves the unit tests out, `--few` draws fewer talks. `played.jsonl` is the OUT.jsonl of modules that are
+not in `mutants.json` yet: their unit tests have not been asked.
 """
 
 from __future__ import annotations
