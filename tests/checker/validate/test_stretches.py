@@ -106,7 +106,7 @@ def test_brokers_in_several_row_groups(
     assert taken[True]
 
 
-@drawn(0.15)
+@drawn(1 / 3)
 @pytest.mark.parametrize("change", CHANGES, ids=name_of)
 def test_whatever_is_wrong_the_report_is_the_same(
     change: Change, share: float, rows: list[Row], tmp_path: Path, taken: Judged
