@@ -105,7 +105,7 @@ def twice(rows: list[Row]) -> list[Row]:
     return [rows[0], *(each for pair in zip(rows[1:], other, strict=True) for each in pair)]
 
 
-@drawn(0.2)
+@drawn(0.5)
 @pytest.mark.parametrize("change", CHANGES, ids=name_of)
 def test_whatever_is_wrong_the_report_is_the_same(
     change: Change, share: float, rows: list[Row], tmp_path: Path, judged: Judged, monkeypatch: pytest.MonkeyPatch
