@@ -1,6 +1,5 @@
 """POP and GRAPE between brokers that are processes: traces, requests and answers travel over TCP."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from routeproof.checker.instances import find
 from routeproof.impl.simulator import SECOND, TimedOperation
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import DEFINITIONS
+from tests.impl.tcp.instances import Cuts, events, is_accepted, run
 from tests.impl.tcp.running import within
-from tests.migration.test_tcp import is_accepted, run
 
 PACE = SECOND // 5
 """Between two operations: each comes to its end before the next one."""
@@ -44,12 +43,10 @@ def test_a_selection_ends_at_the_first_broker(
 ) -> None:
     """Without the header of traced publications there would be no result and no answer."""
     asked = evolve(find(name), policies=("active",))
-    within(run(asked, operations(asked), tmp_path), 60.0)
-    texts = [part.read_text(encoding="utf-8") for part in sorted(tmp_path.glob("*.part"))]
-    events = [json.loads(line) for text in texts for line in text.splitlines()]
-    came = [event for event in events if event.get("event") == "receive"]
+    within(run(asked, "active", operations(asked), tmp_path, Cuts(0, 0.0, 0.0)), 60.0)
+    came = [event for event in events(tmp_path) if event["event"] == "receive"]
     counts = Counter(event["message"]["kind"] for event in came)
     assert {kind: counts[kind] for kind in received} == received
     at_first = [event["message"] for event in came if event["broker"] == "b1"][-1]
     assert {key: at_first[key] for key in last} == last
-    assert is_accepted(asked, tmp_path)
+    assert is_accepted(asked, "active", tmp_path)
