@@ -257,7 +257,8 @@ average, by Zipf's law with exponent 1.
 **drawing** n is the same workload with the seed n more: which roots go, and where they are at home, decides much.
 
 **queues of limited size** hold 2,000 messages at full scale, and as much less as the population is; a message that
-finds its queue full is lost. The paper does not say how large queues are.
+finds its queue full is lost. The paper does not say how large queues are. The size is chosen above incremental's
+longest queue: that it loses nothing is no evidence.
 
 **2,100** triggered on average is read as a sum over the five core brokers (docs/reference/workloads.md), and hence from
 the figure for E: what active covering triggers at E is no evidence.
