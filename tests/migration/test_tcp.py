@@ -12,7 +12,7 @@ from routeproof.model.instance_file import parse_instance
 from routeproof.model.messages import Advertise, Publication, Publish, Subscribe
 from routeproof.model.protocols import DEFINITIONS
 from tests.impl.tcp.instances import Cuts, events, is_accepted, run, runs_as_it_is
-from tests.impl.tcp.running import within
+from tests.impl.tcp.running import Outage, within
 
 RATE = 1_000
 """Publications a second."""
@@ -71,15 +71,26 @@ def deliveries(asked: Any, directory: Path) -> dict[str, list[str]]:
     return received
 
 
+def answers(directory: Path) -> list[dict[str, Any]]:
+    """What brokers sent the publisher, as its trace has it."""
+    lines = (directory / "client-a.part").read_text(encoding="utf-8").splitlines()[1:]
+    return [event for event in map(json.loads, lines) if event["event"] == "receive"]
+
+
 def resumed(directory: Path) -> list[str]:
     """The brokers that told the publisher to publish there, or that refused it."""
-    lines = (directory / "client-a.part").read_text(encoding="utf-8").splitlines()[1:]
-    came = [event for event in map(json.loads, lines) if event["event"] == "receive"]
-    return [f"{event['message']['kind']} {event['peer']}" for event in came if event["message"]["kind"] != "pause"]
+    came = [(event["message"]["kind"], event["peer"]) for event in answers(directory)]
+    return [f"{kind} {peer}" for kind, peer in came if kind != "pause"]
+
+
+def paused(directory: Path) -> float:
+    """Seconds between the pause and the resumption."""
+    times = {event["message"]["kind"]: event["time"] for event in answers(directory)}
+    return float(times["resume"] - times["pause"]) / SECOND
 
 
 @pytest.mark.parametrize(
-    ("refuses", "to", "cuts", "answers"),
+    ("refuses", "to", "cuts", "expected"),
     [
         ([], [4, 2, 1], 0, ["resume b4", "resume b2", "resume b1"]),
         ([4], [4], 0, ["refuse b4"]),
@@ -88,7 +99,7 @@ def resumed(directory: Path) -> list[str]:
     ids=["moves", "refused", "broken"],
 )
 def test_nothing_is_lost_nothing_comes_twice_and_all_in_order(
-    refuses: list[int], to: list[int], cuts: int, answers: list[str], tmp_path: Path
+    refuses: list[int], to: list[int], cuts: int, expected: list[str], tmp_path: Path
 ) -> None:
     asked = instance(refuses, to)
     when = Cuts(cuts, (BEFORE + MANY // 3 * SECOND // RATE) / SECOND, CUT_AGAIN)
@@ -96,7 +107,33 @@ def test_nothing_is_lost_nothing_comes_twice_and_all_in_order(
     wanted = [f"p{n}" for n in range(MANY)]
     assert deliveries(asked, tmp_path) == dict.fromkeys(("s1", "s2", "s4"), wanted)
     assert driver.delivered == 3 * MANY
-    assert resumed(tmp_path) == answers
+    assert resumed(tmp_path) == expected
+    assert is_accepted(asked, "active", tmp_path)
+
+
+DOWN = 0.2
+"""Seconds for which a connection stays broken."""
+
+
+def test_a_connection_breaks_while_the_message_of_a_move_passes_over_it(tmp_path: Path) -> None:
+    """To the source while the mark passes, to the target while the publisher arrives and while it resumes, and between
+    two brokers of the path: each breaks alone, in the middle of the frame, and stays broken for a while."""
+    asked = instance([], [4])
+    client = DEFINITIONS["migration"].topology(asked).numbered("client-a")
+    to_source, to_target, between = frozenset({client, 1}), frozenset({client, 4}), frozenset({2, 3})
+    breaks = {
+        "flushed": to_source,
+        "arrive": to_target,
+        "update": between,
+        "complete": between,
+        "resume": to_target,
+    }
+    outages = [Outage(kind, ends, DOWN) for kind, ends in breaks.items()]
+    within(run(asked, "active", operations(asked), tmp_path, Cuts(0, 0.0, 0.0), outages), 120.0)
+    wanted = [f"p{n}" for n in range(MANY)]
+    assert deliveries(asked, tmp_path) == dict.fromkeys(("s1", "s2", "s4"), wanted)
+    assert resumed(tmp_path) == ["resume b4"]
+    assert paused(tmp_path) >= 4 * DOWN  # the mark and the arrival break at the same time
     assert is_accepted(asked, "active", tmp_path)
 
 

@@ -23,7 +23,7 @@ from routeproof.model.instance import Instance
 from routeproof.model.instance_file import to_table
 from routeproof.model.protocols import DEFINITIONS
 from routeproof.traces import TraceWriter
-from tests.impl.tcp.running import TOKEN, Proxy
+from tests.impl.tcp.running import TOKEN, Outage, Proxy
 
 
 @frozen
@@ -56,9 +56,16 @@ def settings_of(asked: Instance, policy: str, directory: Path) -> dict[int, Node
     }
 
 
-async def run(asked: Instance, policy: str, played: Sequence[TimedOperation], directory: Path, cuts: Cuts) -> Driver:
+async def run(
+    asked: Instance,
+    policy: str,
+    played: Sequence[TimedOperation],
+    directory: Path,
+    cuts: Cuts,
+    outages: Sequence[Outage] = (),
+) -> Driver:
     """Plays operations on processes."""
-    layout, proxy = DEFINITIONS[asked.protocol].topology(asked), Proxy(Random(1))
+    layout, proxy = DEFINITIONS[asked.protocol].topology(asked), Proxy(Random(1), list(outages))
     with (directory / "log").open("ab") as log:
         async with started(BROKER, settings_of(asked, policy, directory), log, layout.name, proxy.route) as brokers:
             driver = Driver(brokers)
@@ -76,6 +83,7 @@ async def run(asked: Instance, policy: str, played: Sequence[TimedOperation], di
             await brokers.finish()
     await proxy.close()
     assert done >= cuts.many, "connections were there to be cut"
+    assert not proxy.awaited, "every outage has begun"
     return driver
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from routeproof.checker.cli import main
 from routeproof.impl.observers import OBSERVES
@@ -29,6 +29,9 @@ from routeproof.traces import Event, TraceWriter, broker_name, read_trace
 T = TypeVar("T")
 
 TOKEN = "the token of the run"
+
+LONGEST_SIGN = 30
+"""Bytes of the longest kind of a message, with its quotation marks."""
 
 TOO_EARLY = "closed before its greeting"
 
@@ -225,47 +228,85 @@ async def client(
         yield reader, writer
 
 
+Ends = frozenset[Node]
+"""The two nodes of a connection."""
+
+
+@frozen
+class Outage:
+    """A connection breaks when a message of this kind first passes over it, and stays broken for some time. The
+    receiver gets a part of the frame, or none of it."""
+
+    kind: str
+    ends: Ends
+    seconds: float
+
+    @property
+    def sign(self) -> bytes:
+        return b'"%s"' % self.kind.encode()
+
+
 @define(eq=False)
 class Proxy:
     """Between brokers, and between clients and brokers: it passes bytes on in pieces of any size, and can `cut` all
-    connections, in the middle of a frame or not."""
+    connections, in the middle of a frame or not; or some, when a message passes."""
 
     random: Random
+    awaited: list[Outage] = field(factory=list)
+    """The outages that have not begun."""
     cuts: int = 0
+    _broken: list[Ends] = field(factory=list)
     _tasks: set[asyncio.Task[None]] = field(factory=set)
     _servers: list[asyncio.Server] = field(factory=list)
-    _writers: set[asyncio.StreamWriter] = field(factory=set)
+    _writers: dict[asyncio.StreamWriter, Ends] = field(factory=dict)
 
-    def route(self, _near: Node, _far: Node, address: Address) -> Address:
+    def route(self, near: Node, far: Node, address: Address) -> Address:
         listening = socket.create_server((LOOPBACK, 0))
-        self._do(self._serve(listening, address))
+        self._do(self._serve(listening, address, frozenset({near, far})))
         here: Address = listening.getsockname()
         return here
 
-    async def _serve(self, listening: socket.socket, address: Address) -> None:
+    async def _serve(self, listening: socket.socket, address: Address, ends: Ends) -> None:
         async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if ends in self._broken:
+                writer.transport.abort()
+                return
             far_reader, far_writer = await asyncio.open_connection(*address)
-            self._writers |= {writer, far_writer}
+            self._writers |= dict.fromkeys((writer, far_writer), ends)
             try:
-                await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer))
+                await asyncio.gather(self._copy(reader, far_writer, ends), self._copy(far_reader, writer, ends))
             except (ConnectionError, asyncio.CancelledError):
                 pass
             finally:
-                self._writers -= {writer, far_writer}
                 for each in (writer, far_writer):
+                    del self._writers[each]
                     each.transport.abort()
 
         self._servers.append(await asyncio.start_server(pass_on, sock=listening))
 
-    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ends: Ends) -> None:
+        passed = b""
         while data := await reader.read(self.random.randint(1, 2000)):
+            passed = passed[-LONGEST_SIGN:] + data
+            for outage in [each for each in self.awaited if each.ends == ends and each.sign in passed]:
+                self.awaited.remove(outage)
+                self._do(self._break(outage))
+                await asyncio.sleep(0)
             writer.write(data)
             await writer.drain()
         raise ConnectionResetError
 
-    def cut(self) -> None:
-        self.cuts += len(self._writers) // 2
-        for writer in self._writers:
+    async def _break(self, outage: Outage) -> None:
+        self._broken.append(outage.ends)
+        self.cut(outage.ends)
+        await asyncio.sleep(outage.seconds)
+        self._broken.remove(outage.ends)
+
+    def cut(self, only: Ends | None = None) -> None:
+        """Cuts all connections, or those between two nodes."""
+        cut = [writer for writer, ends in self._writers.items() if only in (None, ends)]
+        self.cuts += len(cut) // 2
+        for writer in cut:
             writer.transport.abort()
 
     def _do(self, work: object) -> None:
