@@ -147,7 +147,7 @@ class MovingBroker(MeshBroker):
                 self._give_up(out)
             else:
                 self._hand_over(out)
-        elif self.phase == "renew" and self.left:
+        elif self.phase == "renew" and (self.left or self.parameters.cut == "confirmed"):
             self._finish(LOCAL, 0, out)
         elif self.phase == "finish":
             out.append((self.coordinator, Release()))
@@ -328,8 +328,13 @@ class MovingBroker(MeshBroker):
 
     def _takes(self, sender: Node) -> bool:
         """MOVE-4: the old link is a connection until `Last` has come over it."""
-        is_old_link = sender != LOCAL and sender == self._across() and not self.left
+        is_old_link = sender != LOCAL and sender == self._across() and not self._is_cut
         return is_old_link or super()._takes(sender)
+
+    @property
+    def _is_cut(self) -> bool:
+        cut = self.parameters.cut
+        return self.left or cut == "switched" or (cut == "confirmed" and self.phase == "finish")
 
     def _publish(self, sender: Node, publication: Publication, way: Sequence[Node], out: Sends) -> None:
         """MOVE-4, MOVE-8: what comes over the old link counts as having passed the new neighbour."""

@@ -187,7 +187,7 @@ class MovingMesh(ManagedMesh):
                 return self.give_up(local)
             case "prepare":
                 return self.hand_over(local)
-            case "renew" if local.left:
+            case "renew" if local.left or self.parameters.cut == "confirmed":
                 return self.finish(local)
             case "finish":
                 over = evolve(local, ring=(), phase="", target=LOCAL, left=False, seen=(), is_off=False)
@@ -338,8 +338,13 @@ class MovingMesh(ManagedMesh):
 
     def is_connected(self, local: MeshTables, sender: Node) -> bool:
         ends = local.ring[:2]
-        is_old = local.master.centre in ends and sender in ends and not local.left
+        is_old = local.master.centre in ends and sender in ends and not self.is_cut(local)
         return is_old or super().is_connected(local, sender)
+
+    def is_cut(self, local: MeshTables) -> bool:
+        """MOVE-4: the old link is a connection until the last message on it has come."""
+        cut = self.parameters.cut
+        return local.left or cut == "switched" or (cut == "confirmed" and local.phase == "finish")
 
     def publish(self, local: MeshTables, p: Publication, way: tuple[Node, ...], sender: Node) -> Outcome:
         """MOVE-4: a mover drops copies that it has seen."""

@@ -27,6 +27,7 @@ dropped = "ring"              # or "path", "mover" (MOVE-2)
 drained = "awaited"           # or "closed-now", "ignored" (MOVE-2)
 control = "withheld"          # or "sent" (MOVE-7)
 entering = "inward"           # or "by-tables" (MOVE-8)
+cut = "drained"               # or "confirmed", "switched" (MOVE-4)
 """
 
 from __future__ import annotations
@@ -94,6 +95,9 @@ class MeshParameters:
     """MOVE-7: the mover sends no subscriptions over its old link once the move has begun, or goes on."""
     entering: Literal["inward", "by-tables"] = "inward"
     """MOVE-8: the mover forwards what comes over its old link to its own side only, or by its tables."""
+    cut: Literal["drained", "confirmed", "switched"] = "drained"
+    """MOVE-4: an end cuts the old link when `Last` has come over it; or the mover cuts it when the update is confirmed;
+    or each end does when it has switched."""
 
     def strategy(self, broker: Node) -> str:
         """The strategy of a broker."""

@@ -189,6 +189,33 @@ MESH_CLAIMS = (
         ),
     ),
     Claim(
+        "MOVE-cut",
+        "002 6",
+        "When the update is confirmed, the mover ends its move.",
+        "The paper names no moment at which the old link is cut: the mover cuts it then (cut confirmed).",
+        "fails",
+        "three brokers: a publication of the old neighbour is on the old link when the new neighbour confirms",
+        "NoLostDelivery",
+        "cut-when-confirmed.jsonl",
+        repair=Repair(
+            "Each end sends a last message over the old link when it has switched, and keeps the link until the other's "
+            "has come (MOVE-4).",
+            "MOVE-lossless",
+            {"cut": "drained"},
+        ),
+    ),
+    Claim(
+        "MOVE-cut-at-switch",
+        "002 6",
+        "From the update on brokers forward by their new tables.",
+        "In these the old link is gone, so that it is cut then (cut switched).",
+        "fails",
+        "three brokers: what the old neighbour sent before it switched comes over a link that is cut",
+        "NoLostDelivery",
+        "cut-when-switched.jsonl",
+        repair=Repair("As for MOVE-cut.", "MOVE-lossless", {"cut": "drained"}),
+    ),
+    Claim(
         "MOVE-lossless",
         "ours",
         "No publication is lost while brokers move.",
