@@ -112,13 +112,14 @@ class Questions:
         self._start()
 
     def _start(self) -> None:
-        for i, node in enumerate(self.world.nodes):
-            self.number_local(i, self.world.protocol.initial(node))
-        for link in range(len(self.world.links)):
+        first = self.world.initial()
+        for i, local in enumerate(first.locals):
+            self.number_local(i, local)
+        for link, queue in enumerate(first.queues):
             self.appendices[link].id(())
-            self.number_queue(link, ())
+            self.number_queue(link, queue)
         self.deliveries.id(((), ()))
-        self.number_history(self.ledger.initial())
+        self.number_history(first.history)
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -198,8 +198,8 @@ MESH_CLAIMS = (
         "NoLostDelivery",
         "cut-when-confirmed.jsonl",
         repair=Repair(
-            "Each end sends a last message over the old link when it has switched, and keeps the link until the other's "
-            "has come (MOVE-4).",
+            "Each end of the old link sends a last message over it when it has switched, and keeps it until the other "
+            "end's has come (MOVE-4).",
             "MOVE-lossless",
             {"cut": "drained"},
         ),
