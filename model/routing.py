@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
+from routeproof.model.filters import Event
 from routeproof.model.messages import (
     Advertise,
     Advertisement,
@@ -132,12 +133,23 @@ class Routing:
         for s in self.deliver_to(step.tables, p):  # RTE-5: local last hops are deliveries
             step.send(LOCAL, Deliver(p, s), "RTE-5")
 
+    # -- relations, which a judge of long traces remembers -------------------------------------------------------------
+
+    def covers(self, t: Subscription, s: Subscription) -> bool:
+        return t.filter.covers(s.filter)  # COV-1
+
+    def overlaps(self, a: Advertisement, s: Subscription) -> bool:
+        return a.filter.overlaps(s.filter)
+
+    def matches(self, s: Subscription, event: Event) -> bool:
+        return s.filter.matches(event)
+
     # -- what a broker wants a neighbour to know ---------------------------------------------------------------------
 
     def candidates(self, tables: Tables, neighbour: Node) -> tuple[Subscription, ...]:
         """RTE-3: what came from elsewhere and intersects an advertisement that lies that way."""
-        there = [a.filter for a, x in tables.advs if x == neighbour]
-        return tuple(s for s, x in tables.subs if x != neighbour and any(f.overlaps(s.filter) for f in there))
+        there = [a for a, x in tables.advs if x == neighbour]
+        return tuple(s for s, x in tables.subs if x != neighbour and any(self.overlaps(a, s) for a in there))
 
     def wanted(self, tables: Tables, neighbour: Node, candidates: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
         """The candidates that the policy lets through, given what the neighbour was sent already."""
@@ -161,9 +173,6 @@ class Routing:
             return False
         return not self.covers(s, t) or self.goes_before(t, s, sent)
 
-    def covers(self, t: Subscription, s: Subscription) -> bool:
-        return t.filter.covers(s.filter)  # COV-1
-
     def goes_before(self, t: Subscription, s: Subscription, sent: tuple[Subscription, ...]) -> bool:
         """COV-10: among equal filters what is already sent stays, then the lower id."""
         return (t not in sent, by_id(t)) < (s not in sent, by_id(s))
@@ -182,8 +191,9 @@ class Routing:
         sent = tables.sent_to(neighbour)
         candidates = self.candidates(tables, neighbour)
         wanted = self.wanted(tables, neighbour, candidates)
-        added = tuple(sorted((s for s in wanted if s not in sent), key=by_id))
-        removed = tuple(s for s in sent if s not in wanted)
+        had, has = set(sent), set(wanted)
+        added = tuple(sorted((s for s in wanted if s not in had), key=by_id))
+        removed = tuple(s for s in sent if s not in has)
         self.tell(step, neighbour, added, removed)
         step.tables = tables.with_sent(neighbour, wanted)
         if added or removed:
@@ -207,11 +217,11 @@ class Routing:
 
     def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
         """RTE-5: the neighbours from which a matching subscription came, but not the one this came from."""
-        hops = {x for s, x in step.tables.subs if x != LOCAL and s.filter.matches(p.event)}
+        hops = {x for s, x in step.tables.subs if x != LOCAL and self.matches(s, p.event)}
         return tuple(sorted(hops - {sender}))
 
     def deliver_to(self, tables: Tables, p: Publication) -> tuple[Subscription, ...]:
-        return tuple(s for s, x in tables.subs if x == LOCAL and s.filter.matches(p.event))
+        return tuple(s for s, x in tables.subs if x == LOCAL and self.matches(s, p.event))
 
     def pack(self, step: StepEffects) -> Sends:
         """COV-7: a step's subscriptions to a neighbour in one message, then its withdrawals in one."""

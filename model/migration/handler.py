@@ -249,7 +249,7 @@ class Migration(Routing):
     def is_drawn(self, tables: Tables, s: Subscription, neighbour: Node) -> bool:
         """True if an advertisement keeps this entry from the neighbour."""
         counts_all = self.parameters.checked == "any"
-        return any(a.filter.overlaps(s.filter) for a, x in tables.advs if counts_all or x != neighbour)
+        return any(self.overlaps(a, s) for a, x in tables.advs if counts_all or x != neighbour)
 
     def forget(self, step: StepEffects, neighbour: Node | None) -> None:
         """MIG-11: the record of what the neighbour toward the source drops in its op 2."""
@@ -300,8 +300,8 @@ class Migration(Routing):
 
     def candidates(self, tables: Tables, neighbour: Node) -> tuple[Subscription, ...]:
         """RTE-3, where an advertisement that drains lies both ways (MIG-13)."""
-        there = [a.filter for a, _ in tables.advs if migrating(tables).lies(a, neighbour)]
-        return tuple(s for s, x in tables.subs if x != neighbour and any(f.overlaps(s.filter) for f in there))
+        there = [a for a, _ in tables.advs if migrating(tables).lies(a, neighbour)]
+        return tuple(s for s, x in tables.subs if x != neighbour and any(self.overlaps(a, s) for a in there))
 
     def pack(self, step: StepEffects) -> Sends:
         """COV-7; what migration says goes behind the subscriptions of the step, and to publishers too."""

@@ -133,9 +133,9 @@ class Pruning(Statistics):
         """PRN-5: nothing that intersects no advertisement of the list. It stays unsent until this neighbour is settled
         for another reason."""
         listed = {cut.advertisement for cut in onward}
-        there = [a.filter for a, _ in step.tables.advs if a.id in listed]
+        there = [a for a, _ in step.tables.advs if a.id in listed]
         added = [m.subscription for m in said if isinstance(m, Subscribe)]
-        held_back = [s for s in added if not any(f.overlaps(s.filter) for f in there)]
+        held_back = [s for s in added if not any(self.overlaps(a, s) for a in there)]
         sent = step.tables.sent_to(neighbour)
         step.tables = step.tables.with_sent(neighbour, (s for s in sent if s not in held_back))
         return [m for m in said if not (isinstance(m, Subscribe) and m.subscription in held_back)]
@@ -151,7 +151,7 @@ class Pruning(Statistics):
         """PRN-16: what is retained there was never weighed against this one."""
         tables = pruned(step.tables)
         retained = tables.retained_for(neighbour)
-        kept = tuple(s for s in retained if not a.filter.overlaps(s.filter))
+        kept = tuple(s for s in retained if not self.overlaps(a, s))
         if kept != retained:
             step.rules.add("PRN-16")
             step.tables = tables.with_retained(neighbour, kept)
@@ -186,7 +186,7 @@ class Pruning(Statistics):
 
     def is_drawn(self, tables: PruningTables, neighbour: Node, s: Subscription) -> bool:
         """PRN-11: an advertisement that it intersects lies there."""
-        return any(x == neighbour and a.filter.overlaps(s.filter) for a, x in tables.advs)
+        return any(x == neighbour and self.overlaps(a, s) for a, x in tables.advs)
 
     def covers_any(self, s: Subscription, drawn: tuple[Subscription, ...]) -> bool:
         """PRN-12"""

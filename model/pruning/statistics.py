@@ -82,7 +82,7 @@ class Statistics(Routing):
 
     def matching(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Subscription, ...]:
         """The entries that count as several (STA-2)."""
-        matching = [(s, x) for s, x in step.tables.subs if s.filter.matches(p.event)]
+        matching = [(s, x) for s, x in step.tables.subs if self.matches(s, p.event)]
         if self.parameters.counts == "elsewhere" and any(x == sender for _, x in matching):
             step.rules.add("STA-5")  # STA-5: those that travel the other way are not ahead of p
             matching = [(s, x) for s, x in matching if x != sender]
@@ -111,7 +111,7 @@ class Statistics(Routing):
             step.rules.add("STA-8")
             return Unsubscribe(s)
         step.rules.add("PRN-1")
-        cuts = (self.cut(step, s, a) for a, x in tables.advs if x != LOCAL and a.filter.overlaps(s.filter))
+        cuts = (self.cut(step, s, a) for a, x in tables.advs if x != LOCAL and self.overlaps(a, s))
         return withdraw(s, tuple(cut for cut in cuts if cut is not None))
 
     def most(self, tables: PruningTables, s: Subscription) -> int:
@@ -123,7 +123,7 @@ class Statistics(Routing):
         if row.came is None:
             return row
         event, hop = row.came
-        matching = [s for s, x in tables.subs if s.filter.matches(event) and self.is_counted(x, hop)]
+        matching = [s for s, x in tables.subs if self.matches(s, event) and self.is_counted(x, hop)]
         return Row(row.publication, *updated(len(matching), row.distance, row.count))
 
     def is_counted(self, source: Node, hop: Node) -> bool:

@@ -21,11 +21,11 @@ from routeproof.checker.validate.broker import comparison
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.model.filters import Event, Filter
-from routeproof.model.messages import Publication, Publish, Subscription, Unsubscribe
+from routeproof.model.messages import Advertisement, Publish, Subscription, Unsubscribe
 from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Cuts, Pruning
 from routeproof.model.pruning.vocabulary import Cut, PruningParameters, PruningTables, Row, cuts_of, met, withdraw
-from routeproof.model.routing import Routing, StepEffects
+from routeproof.model.routing import StepEffects
 from routeproof.model.tables import Tables, by_id
 from routeproof.traces import Entry, TraceMessage, TraceTables
 from routeproof.traces.pruning import PruningParts, cuts_in_trace, header_in
@@ -68,67 +68,6 @@ def _asked(known: dict[tuple[Filter, T], bool], question: tuple[Filter, T], ask:
     return answer
 
 
-class _Remembering(Routing):
-    """The core below pruning, at one broker."""
-
-    def __init__(self, overlay: Overlay, policy: str) -> None:
-        super().__init__(overlay, policy)
-        self.relations = Relations()
-        self._pools: dict[Node, tuple[Subscriptions, Subscriptions]] = {}
-        """Per neighbour, the latest pool and what of it was wanted."""
-        self._matched: tuple[Tables | None, Publication | None, list[tuple[Subscription, Node]]] = (None, None, [])
-
-    def candidates(self, tables: Tables, neighbour: Node) -> Subscriptions:
-        there = [a.filter for a, x in tables.advs if x == neighbour]
-        overlaps = self.relations.overlaps
-        return tuple(s for s, x in tables.subs if x != neighbour and any(overlaps(f, s.filter) for f in there))
-
-    def wanted(self, tables: Tables, neighbour: Node, candidates: Subscriptions) -> Subscriptions:
-        """COV-4: from what was wanted before, where that was sent and nothing of it has left."""
-        if self.covering != "active":
-            return super().wanted(tables, neighbour, candidates)
-        sent = tables.sent_to(neighbour)
-        before, roots = self._pools.get(neighbour, ((), ()))
-        if roots != sent or not set(roots) <= set(candidates):
-            before, roots = (), ()
-        found = dict.fromkeys(roots)
-        there = set(sent)
-        for s in set(candidates).difference(before):
-            if not any(self._goes_before(t, s, there) for t in found):
-                for t in [t for t in found if self._goes_before(s, t, there)]:
-                    del found[t]
-                found[s] = None
-        wanted = tuple(sorted(found, key=by_id))
-        self._pools[neighbour] = candidates, wanted
-        return wanted
-
-    def _goes_before(self, t: Subscription, s: Subscription, sent: set[Subscription]) -> bool:
-        """COV-1, COV-10: does t quench s?"""
-        covers = self.relations.covers
-        if not covers(t.filter, s.filter):
-            return False
-        return not covers(s.filter, t.filter) or (t not in sent, by_id(t)) < (s not in sent, by_id(s))
-
-    def covers(self, t: Subscription, s: Subscription) -> bool:
-        return self.relations.covers(t.filter, s.filter)
-
-    def publish_to(self, step: StepEffects, p: Publication, sender: Node) -> tuple[Node, ...]:
-        hops = {x for _, x in self._matching(step.tables, p) if x != LOCAL}
-        return tuple(sorted(hops - {sender}))
-
-    def deliver_to(self, tables: Tables, p: Publication) -> Subscriptions:
-        return tuple(s for s, x in self._matching(tables, p) if x == LOCAL)
-
-    def _matching(self, tables: Tables, p: Publication) -> list[tuple[Subscription, Node]]:
-        if self._matched[0] is not tables or self._matched[1] is not p:
-            matches = self.relations.matches
-            self._matched = tables, p, [(s, x) for s, x in tables.subs if matches(s.filter, p.event)]
-        return self._matched[2]
-
-    def _note_covering(self, *_: object) -> None:
-        pass
-
-
 @define
 class StepRecord:
     """Records of one step."""
@@ -142,28 +81,54 @@ class StepRecord:
     """STA-8: what is withdrawn without a list."""
 
 
-class JudgingPruning(Pruning, _Remembering):
+class JudgingPruning(Pruning):
     """One for each broker: `at_another` shares what is known of filters."""
 
     def __init__(self, overlay: Overlay, policy: str, parameters: PruningParameters | None = None) -> None:
         super().__init__(overlay, policy, parameters)
+        self.relations = Relations()
         self.minutes = StepRecord()
         """Records of the latest step; the next step begins new ones."""
         self._withdrawn = ""
+        self._pools: dict[Node, tuple[Subscriptions, Subscriptions]] = {}
+        """Per neighbour, the latest pool and what of it was wanted."""
 
     def at_another(self) -> JudgingPruning:
         made = JudgingPruning(self.overlay, self.policy, self.parameters)
         made.relations = self.relations
         return made
 
-    def matching(self, step: StepEffects, p: Publication, sender: Node) -> Subscriptions:
-        matching = self._matching(step.tables, p)
-        if self.parameters.counts == "elsewhere":  # STA-5
-            return tuple(s for s, x in matching if x != sender)
-        return tuple(s for s, _ in matching)
+    # -- what is remembered --------------------------------------------------------------------------------------------
 
-    def is_drawn(self, tables: Tables, neighbour: Node, s: Subscription) -> bool:
-        return any(x == neighbour and self.relations.overlaps(a.filter, s.filter) for a, x in tables.advs)
+    def covers(self, t: Subscription, s: Subscription) -> bool:
+        return self.relations.covers(t.filter, s.filter)
+
+    def overlaps(self, a: Advertisement, s: Subscription) -> bool:
+        return self.relations.overlaps(a.filter, s.filter)
+
+    def matches(self, s: Subscription, event: Event) -> bool:
+        return self.relations.matches(s.filter, event)
+
+    def wanted(self, tables: Tables, neighbour: Node, candidates: Subscriptions) -> Subscriptions:
+        """COV-4: from what was wanted before, where that was sent and nothing of it has left."""
+        if self.covering != "active":
+            return super().wanted(tables, neighbour, candidates)
+        sent = tables.sent_to(neighbour)
+        before, roots = self._pools.get(neighbour, ((), ()))
+        if roots != sent or not set(roots) <= set(candidates):
+            before, roots = (), ()
+        found = dict.fromkeys(roots)
+        for s in set(candidates).difference(before):
+            if not any(self.quenches(t, s, sent) for t in found):
+                for t in [t for t in found if self.quenches(s, t, sent)]:
+                    del found[t]
+                found[s] = None
+        wanted = tuple(sorted(found, key=by_id))
+        self._pools[neighbour] = candidates, wanted
+        return wanted
+
+    def _note_covering(self, *_: object) -> None:
+        pass
 
     # -- minutes -------------------------------------------------------------------------------------------------------
 
