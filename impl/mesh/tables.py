@@ -91,7 +91,11 @@ class SubscriptionTables:
         return own.all_from(self.centre, event, spans) if own is not None else []
 
     def matching(self, event: Event, spans: Spans, among: Bits) -> Bits:
-        """FWD-1: of some ends, those that stand for an anchor of a matching subscription."""
+        """FWD-1: of some ends, those that stand for an anchor of a matching subscription.
+
+        SUB-6: that is so if a member of the end's covering set matches. The index needs no such set: it finds one
+        subscription that matches, and looks no further.
+        """
         found = 0
         for place in places(among):
             if any(self._matching[anchor].any_from(anchor, event, spans) for anchor in self._working[place]):

@@ -21,6 +21,7 @@ from typing import Literal
 from attrs import frozen
 
 from routeproof.model.mesh.state import Ends, MasterMap
+from routeproof.model.messages import Subscription
 from routeproof.model.overlay import Link, Node
 
 # -- working maps ------------------------------------------------------------------------------------------------------
@@ -178,6 +179,18 @@ def passed_on(master: MasterMap, anchor: Node, radius: int, advance: Advance = "
         return master.path(anchor)[-2]
     farther = [n for n in master.neighbours(anchor) if n != master.path(anchor)[-2]]
     return farther[0] if farther else anchor  # nothing beyond the radius is known
+
+
+@cache
+def covering_set(subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+    """SUB-6: those that no other one covers; of equal filters the first one."""
+
+    def covers(t: int, s: int) -> bool:
+        wide, narrow = subscriptions[t].filter, subscriptions[s].filter
+        return t != s and wide.covers(narrow) and (t < s or not narrow.covers(wide))
+
+    every = range(len(subscriptions))
+    return tuple(subscriptions[s] for s in every if not any(covers(t, s) for t in every))
 
 
 def working(view: WorkingMap, anchor: Node) -> Node | None:

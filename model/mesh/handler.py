@@ -6,7 +6,7 @@ is one of them replaced.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import cast
 
 from attrs import evolve
@@ -16,6 +16,7 @@ from routeproof.model.mesh.forwarding import (
     Strategy,
     WorkingMap,
     carriers,
+    covering_set,
     downstream,
     passed_on,
     working,
@@ -126,7 +127,12 @@ class Mesh:
         matching = [(s, anchor) for s, anchor in local.subs if s.filter.matches(p.event)]
         view = self.view(local)
         elsewhere = {anchor: self.working_anchor(view, anchor) for _, anchor in matching if anchor != here}
-        anchors = frozenset(end for end in elsewhere.values() if end is not None)
+        held: dict[Node, list[Subscription]] = {}
+        for s, anchor in local.subs:
+            if anchor != here and (end := self.working_anchor(view, anchor)) is not None:
+                held.setdefault(end, []).append(s)
+        kept_by = self.covering_sets(held)
+        anchors = frozenset(end for end, those in kept_by.items() if any(s.filter.matches(p.event) for s in those))
         kept = self.downstream(view, anchors, way)
         strategy = self.strategy(local)
         ends = STRATEGIES[strategy](view, kept)
@@ -142,7 +148,13 @@ class Mesh:
             rules.add("FWD-9")
         if any(end != anchor for anchor, end in elsewhere.items()):
             rules.add("SUB-5")
+        if any(len(kept_by[end]) < len(those) for end, those in held.items()):
+            rules.add("SUB-6")
         return Outcome(after, (*sends, *local_ones), frozenset(rules))
+
+    def covering_sets(self, held: Mapping[Node, Sequence[Subscription]]) -> Mapping[Node, Sequence[Subscription]]:
+        """SUB-6: by end of a link the covering set of the subscriptions that it stands for."""
+        return {end: covering_set(tuple(those)) for end, those in held.items()}
 
     def counted(self, local: MeshTables, ends: Ends) -> MeshTables:
         """Tables with the publication counted for the ends that it is meant for."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from attrs import evolve
 
 from routeproof.model.definition import Mutant
-from routeproof.model.mesh.forwarding import WorkingMap
+from routeproof.model.mesh.forwarding import WorkingMap, covering_set
 from routeproof.model.mesh.messages import Ask, Edges, Grant, Renew, Ring, Up
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.state import Coordinator, Ends, MasterMap, MeshTables
@@ -76,6 +76,15 @@ class StandsForItsBranch(MovingMesh):
     def working_anchor(self, view: WorkingMap, anchor: Node) -> Node | None:
         branch = view.master.branch
         return [end for end in view.array if branch(end) == branch(anchor)][-1]
+
+
+@mutant("covers-across-ends", "SUB-6")
+class CoversAcrossEnds(MovingMesh):
+    """Computes one covering set for all ends, so that an end may stand for covered subscriptions only."""
+
+    def covering_sets(self, held: Mapping[Node, Sequence[Subscription]]) -> Mapping[Node, Sequence[Subscription]]:
+        kept = covering_set(tuple(s for those in held.values() for s in those))
+        return {end: [s for s in those if s in kept] for end, those in held.items()}
 
 
 @mutant("withdrawal-stops", "SUB-1")

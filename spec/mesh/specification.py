@@ -255,6 +255,7 @@ RULES = tuple(
         ("SUB-2", "the anchor of a local subscription", "002 4", True),
         ("SUB-3", "the anchor moves along", "002 4", True),
         ("SUB-5", "the working table follows from the working map", "002 4", True),
+        ("SUB-6", "covering, one end at a time", "002 4", True),
         ("FWD-1", "match, then compute paths", "002 5", True),
         ("FWD-2", "S0: the primary neighbours", "002 5", True),
         ("FWD-3", "only downstream", "002 5", True),

@@ -25,6 +25,7 @@ CAUGHT = {
     "sends-nowhere-behind-a-soft-hop": ("line5", "NoLostDelivery", 9),
     "soft-hops-uncounted": ("forks4", "NoDuplicate", 12),
     "stands-for-its-branch": ("bypass4", "NoLostDelivery", 7),
+    "covers-across-ends": ("carried4", "NoLostDelivery", 10),
     "withdrawal-stops": ("forks4", "Everywhere", 7),
     "forwards-to-one-branch": ("forks4", "Everywhere", 3),
     "close-unnoticed": ("candidate4", "NoLostDelivery", 9),

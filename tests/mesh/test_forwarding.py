@@ -8,8 +8,9 @@ all trees up to five brokers are all networks of that size, in any mix of strate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, combinations
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, combinations, product
+from random import Random
 from typing import Any
 
 import networkx as nx
@@ -17,10 +18,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routeproof.model.mesh.forwarding import STRATEGIES, Strategy, WorkingMap, carriers, downstream, passed_on
+from routeproof.model.instance_file import parse_instance
+from routeproof.model.mesh.forwarding import (
+    STRATEGIES,
+    Strategy,
+    WorkingMap,
+    carriers,
+    covering_set,
+    downstream,
+    passed_on,
+)
 from routeproof.model.mesh.state import MasterMap
 from routeproof.model.overlay import Node, Overlay
 from routeproof.spec.mesh import specification
+from tests.campaigns import daily
 
 
 def meant(
@@ -40,7 +51,7 @@ def trees(brokers: int) -> Iterator[Overlay]:
         yield Overlay.of((u + 1, v + 1) for u, v in tree.edges)
 
 
-def subsets(items: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
+def subsets(items: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     return chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
 
 
@@ -149,8 +160,68 @@ def test_what_carries_for_candidates_does_the_same_part(network: Any, data: Any)
         assert sum(home in beyond(overlay, broker, end) for end in used) == 1
 
 
+def served(
+    overlay: Overlay,
+    radius: int,
+    links: Mapping[Node, Sequence[Node]],
+    strategies: Mapping[Node, Strategy],
+    homes: Collection[Node],
+    publisher: Node,
+) -> list[Node]:
+    """The brokers with a match that a publication reaches, once for each time that it does."""
+    found, waiting = list[Node](), [(publisher, tuple[Node, ...]())]
+    for here, way in waiting:
+        assert len(waiting) <= 2 * len(overlay.brokers), "a loop"
+        found += [here] * (here in homes)
+        view = WorkingMap.of(MasterMap.of(overlay, here, radius), links[here])
+        places = (specification.anchor_of(overlay, here, home, radius) for home in homes if home != here)
+        kept = downstream(view, frozenset(view.representative[place] for place in places), way)
+        ends = STRATEGIES[strategies[here]](view, kept)
+        waiting += [(end, (*way, *view.master.path(end)[:-1])) for end in sorted(ends)]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("brokers", daily([3, 4], lambda brokers: brokers == 3))
+def test_whole_networks_serve_whom_s0_serves(brokers: int) -> None:
+    """All trees, radii, sets of links and publishers, and all mixes of strategies; three and four brokers."""
+    count = 0
+    for overlay, radius in product(trees(brokers), range(1, brokers)):
+        far = [(u, v) for u, v in product(overlay.brokers, repeat=2) if 2 < len(overlay.path(u, v)) <= radius + 1]
+        mixes = [dict(zip(overlay.brokers, mix, strict=True)) for mix in product(STRATEGIES, repeat=brokers)]
+        baseline: dict[Node, Strategy] = dict.fromkeys(overlay.brokers, "S0")
+        for homes, publisher in product(subsets(overlay.brokers), overlay.brokers):
+            s0 = served(overlay, radius, dict.fromkeys(overlay.brokers, ()), baseline, homes, publisher)
+            assert s0 == list(homes)
+            for chosen, mix in product(subsets(far), mixes):
+                links = {b: [v for u, v in chosen if u == b] for b in overlay.brokers}
+                assert served(overlay, radius, links, mix, homes, publisher) == s0
+                count += 1
+    assert count == {3: 5 * 24 * 27, 4: (1 + 16 + 64 + 1 + 64 + 64) * 64 * 81}[brokers]
+
+
+@given(networks(), st.randoms(use_true_random=False))
+def test_larger_networks_serve_whom_s0_serves(network: Any, draw: Random) -> None:
+    overlay, publisher, _, homes, radius, _ = network
+    near = {u: [v for v in overlay.brokers if 2 < len(overlay.path(u, v)) <= radius + 1] for u in overlay.brokers}
+    links = {u: draw.sample(those, draw.randint(0, len(those))) for u, those in near.items()}
+    mix = {u: draw.choice(list(STRATEGIES)) for u in overlay.brokers}
+    assert served(overlay, radius, links, mix, homes, publisher) == sorted(homes)
+
+
 class TestExamplesOfThePaper:
-    """G2-1 to G2-3: A is 1; N1, N2, ... are 2, 3, ..."""
+    """G2-1 to G2-3, and G2-6: A is 1; N1, N2, ... are 2, 3, ..."""
+
+    @pytest.mark.parametrize(("links", "evaluated"), [((), [["s1"]]), ((3,), [["s1"], ["s2"]])])
+    def test_covering(self, links: Sequence[Node], evaluated: list[list[str]]) -> None:
+        """s1 covers s2, and s2 covers s3. With a link to their home, s2 and s3 have an end of their own."""
+        home = {"s1": 2, "s2": 3, "s3": 3}
+        events = {"s1": [0, 1, 2], "s2": [0, 1], "s3": [0]}
+        subscriptions = [{"id": id, "at": at, "events": events[id]} for id, at in home.items()]
+        line = {"overlay": [[1, 2], [2, 3]], "advertisement": [], "publication": [], "subscription": subscriptions}
+        made = parse_instance({"name": "covering", "protocol": "mesh", "policy": ["none"], **line}, "covering")
+        view = WorkingMap.of(MasterMap.of(made.overlay, 1, 2), links)
+        held = {end: [s for s in made.subscriptions if view.representative[home[s.id]] == end] for end in view.array}
+        assert [[s.id for s in covering_set(tuple(those))] for those in held.values()] == evaluated
 
     FIGURE_2 = Overlay.of([(1, 2), (2, 3), (3, 4), (3, 5), (5, 6), (5, 7)])
 

@@ -1,4 +1,4 @@
-"""The worth of links: the examples of the catalogue, in the model and in the reference implementation alike."""
+"""The worth of links: the examples of the catalogue (G2-4), in the model and in the reference implementation alike."""
 
 from fractions import Fraction
 from typing import Literal
