@@ -83,11 +83,12 @@ class CorpusRun:
 
 
 def compared(recipe: CorpusRecipe, wish: TreesWish) -> CorpusCosts:
-    """All strategies, and MULT from a large sample."""
+    """All strategies, MULT2, and MULT from a large sample."""
     corpus = recipe.drawn()
     found = answer(SOURCES, wish, _Drawn(corpus))
     large = answer(SOURCES, evolve(wish, sample=LARGE, compare=False, study=False), _Drawn(corpus))
-    costs = _costs(found) | {f"{MULT}, large sample": large.costs[MULT].cost}
+    by_cost = answer(SOURCES, evolve(wish, algorithm=MULT2, compare=False, study=False), _Drawn(corpus))
+    costs = _costs(found) | _costs(by_cost) | {f"{MULT}, large sample": large.costs[MULT].cost}
     study = tuple((row.share, row.cost) for row in found.study)
     duplicates = large.costs[MULT].duplicates
     return CorpusCosts(costs, len(large.strategies[MULT]), duplicates, (), study)

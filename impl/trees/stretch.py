@@ -69,31 +69,42 @@ def star(graph: Multigraph) -> list[int]:
         waiting = [(component, centre)]
         while waiting:
             part, root = waiting.pop()
-            if len(part) > 1:
-                parts, bridges = _star_of(graph, part, root, width)
+            inner = [arc for v in part for arc in graph.around[v] if arc[0] in part]
+            if len(inner) == 2 * (len(part) - 1):  # a tree has one spanning tree
+                found += {arc[3] for arc in inner}
+            else:
+                parts, bridges = _star_of(graph, part, root, width, sum(arc[2] for arc in inner))
                 waiting += parts
                 found += bridges
     return sorted(found)
 
 
 def _star_of(
-    graph: Multigraph, part: set[int], root: int, width: float
+    graph: Multigraph, part: set[int], root: int, width: float, inner: int
 ) -> tuple[list[tuple[set[int], int]], list[int]]:
-    """The ball and the cones of one part, each with its root, and the bridges."""
+    """The ball and the cones of one part, each with its root, and the bridges; `inner`: its multiplicities, twice."""
     distance, above, order = _reach(graph, part, root)
     radius = distance[order[-1]]
-    ball = set(_best_prefix(graph, part, order, distance, radius / 3, 2 * radius / 3))
+    ball = set(_best_prefix(graph, part, order, distance, radius / 3, 2 * radius / 3, inner))
     rest = part - ball
+    inner -= _ending_in(graph, ball, part)
     parts, bridges = [(ball, root)], []
     for anchor in order:
         if anchor in rest and (bridge := above[anchor])[0] in ball:
             reach, cone_order = _cone(graph, rest, anchor, distance, width * radius / 2)
-            cone = set(_best_prefix(graph, rest, cone_order, reach, 0, width * radius / 2))
+            cone = set(_best_prefix(graph, rest, cone_order, reach, 0, width * radius / 2, inner))
+            inner -= _ending_in(graph, cone, rest)
             rest -= cone
             parts.append((cone, anchor))
             bridges.append(bridge[1])
     assert not rest, "a vertex is in no cone"
     return parts, bridges
+
+
+def _ending_in(graph: Multigraph, some: set[int], part: set[int]) -> int:
+    """The multiplicities, twice, of the links of a part that end in some of it."""
+    arcs = [arc for v in some for arc in graph.around[v] if arc[0] in part]
+    return sum(arc[2] if arc[0] in some else 2 * arc[2] for arc in arcs)
 
 
 def _reach(
@@ -138,10 +149,18 @@ def _cone(
 
 
 def _best_prefix(
-    graph: Multigraph, part: set[int], order: Sequence[int], value: Mapping[int, int], low: float, high: float
+    graph: Multigraph,
+    part: set[int],
+    order: Sequence[int],
+    value: Mapping[int, int],
+    low: float,
+    high: float,
+    inner: int,
 ) -> Sequence[int]:
     """The vertices of value r at most, for the r between `low` and `high` that cuts least for what it holds."""
-    total = 1 + sum(arc[2] for v in part for arc in graph.around[v] if arc[0] in part) // 2
+    if len(order) == 1:
+        return order
+    total = 1 + inner // 2
     inside: set[int] = set()
     cut = volume = 0
     best: tuple[float, int] | None = None
