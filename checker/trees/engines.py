@@ -135,7 +135,7 @@ class OnSpark:
         self._tasks = TASKS_OF_A_CORE * spark.sparkContext.defaultParallelism
         self._stack = ExitStack()
         self._shared: tuple[Any, Any] = (None, None)
-        self._documents = 0
+        self.documents = 0
 
     def __enter__(self) -> OnSpark:
         return self
@@ -185,7 +185,7 @@ class OnSpark:
         self._stack.callback(self._blocks.unpersist)
         for row in self._blocks.where(f"kind = {REPORT}").select("data").collect():
             report: DocumentReport = pickle.loads(row["data"])
-            self._documents += report.documents
+            self.documents += report.documents
             yield report
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
@@ -202,7 +202,7 @@ class OnSpark:
     def evaluated(self, everything: Everything) -> list[RoutingCosts]:
         """A task for each strategy if documents are few: preparing a strategy's trees takes longer than evaluation."""
         frame, items = everything
-        if self._documents <= BLOCK_DOCUMENTS:
+        if self.documents <= BLOCK_DOCUMENTS:
             rows = self._blocks.where(f"kind = {BLOCK}").select("data").collect()
             (block,) = joined((pickle.loads(row["data"]) for row in rows), BLOCK_DOCUMENTS + 1)
             largest_first = sorted(range(len(items)), key=lambda at: (-len(items[at].strategy), at))
@@ -312,4 +312,4 @@ def _opt(shared: Any, steiner: str, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: distinct sets of terminals in, the costs of their Steiner trees out."""
     network: BrokerGraph = shared.value
     sets = (TerminalSet(r["terminals"], r["size"], r["documents"], r["hosts"]) for r in rows_of(found))
-    yield from batches(COSTS, [(pickle.dumps(opt(network, SteinerTrees(network, steiner, most=1), sets)),)])
+    yield from batches(COSTS, [(pickle.dumps(opt(network, SteinerTrees(network, steiner, most=0), sets)),)])

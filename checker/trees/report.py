@@ -15,6 +15,7 @@ from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.checker.system.files import whole
 from routeproof.checker.system.terminal import count, printable, table
 from routeproof.checker.trees.planning import FLOODING, OPT, TreesAnswer
+from routeproof.impl.trees.steiner import MOST_BY_PATHS
 from routeproof.impl.trees.strategy import RoutingCosts
 
 LISTED = 50
@@ -116,12 +117,23 @@ def remarks(found: TreesAnswer) -> list[str]:
             f"{unsampled:,} of {members:,} pairs of an interest and a broker match no sampled document; they are in"
             " the clusters that are most like them"
         )
+    if wide := _wide(found):
+        left.append(
+            f"{count(wide, 'document')} of the sample go to more than {MOST_BY_PATHS:,} brokers; such Steiner trees are"
+            " computed in linear time, by cells"
+        )
     if unmatched := found.report.documents - found.report.matched:
         left.append(f"{count(unmatched, 'document')} match no subscription, and cost nothing")
     if OPT in found.costs:
         left.append("opt sends each document over a Steiner tree of its own; no strategy costs less than half of it")
         left.append("semcast is a stand-in, since 003 does not define it: docs/reference/trees.md")
     return left
+
+
+def _wide(found: TreesAnswer) -> int:
+    """Documents of the sample with more terminals than `paths` is used for."""
+    every = found.units.demand(np.arange(len(found.units)), len(found.frame.network))
+    return sum(int((np.bincount(each.at) > MOST_BY_PATHS).sum()) for each in every.groups())
 
 
 def _clusters(found: TreesAnswer) -> str:

@@ -40,8 +40,8 @@ def terminal_sets(
     subscriptions: Subscriptions, documents: Documents, matched: Ragged, brokers: int
 ) -> Iterator[TerminalSet]:
     """Each document's publisher and hosts; equal ones of some documents are taken together."""
-    found: dict[bytes, list[int]] = {}
     for first, last, every, member in subscriptions.pairs(documents, matched):
+        found: dict[bytes, list[int]] = {}
         doc, host = distinct(every, subscriptions.host[member], brokers)
         part = documents.slice(first, last)
         docs, hosts = np.unique(doc, return_counts=True)
@@ -55,8 +55,8 @@ def terminal_sets(
             sums[0] += size
             sums[1] += 1
             sums[2] += many
-    for terminals, (size, many, hosts_) in found.items():
-        yield TerminalSet(terminals, size, many, hosts_)
+        for terminals, (size_, many, hosts_) in found.items():
+            yield TerminalSet(terminals, size_, many, hosts_)
 
 
 def opt(network: BrokerGraph, trees: SteinerTrees, sets: Iterable[TerminalSet]) -> RoutingCosts:

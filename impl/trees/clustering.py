@@ -69,9 +69,11 @@ class Units:
 
     def demand(self, units: Array, brokers: int) -> Demand:
         """The documents of a cluster of units, and where each goes."""
-        docs, at = self.docs.take(units)
-        hosts, of = self.hosts.take(units[at])
-        return Demand.of(self.documents, docs[of], hosts, brokers)
+        doc, at = self.docs.take(units)
+        order = np.argsort(doc, kind="stable")
+        docs, row = np.unique(doc, return_inverse=True)
+        rows = Ragged.of_pairs(row[order], units[at[order]], len(docs))
+        return Demand(self.documents, docs, rows, self.hosts, brokers)
 
     def distance_sums(self, network: BrokerGraph, unit: int) -> Array:
         """For each broker the distances to the publisher and to the host of each delivery of one unit, in sum."""

@@ -7,13 +7,14 @@ stretch is computed for what they cover (TREE-4, one tree for each component, TR
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
 
-from routeproof.impl.trees.matching import Documents, distinct
+from routeproof.impl.trees.matching import Documents, Ragged, distinct, ranges
 from routeproof.impl.trees.network import Array, BrokerGraph
 from routeproof.impl.trees.steiner import Disjoint, SteinerTrees
 from routeproof.impl.trees.stretch import CONSTRUCTIONS, Multigraph
@@ -71,31 +72,64 @@ class Computed:
 
 
 @frozen(eq=False)
+class TerminalGroups:
+    """Documents with the terminals of each (N_ij of NET-5), as sorted pairs of a position and a broker."""
+
+    size: Array
+    at: Array
+    vertex: Array
+
+
+@frozen(eq=False)
 class Demand:
-    """The sampled documents of one cluster: which document goes to which brokers."""
+    """The sampled documents of one cluster: which document goes to which brokers.
+
+    Terminals are computed for ranges of documents, so that a keyword that all want takes time, and not memory.
+    """
 
     documents: Documents
-    doc: Array
-    """Pairs of a document and a host with a matching subscription; sorted and distinct."""
-    host: Array
+    docs: Array
+    """Documents that match, sorted."""
+    rows: Ragged
+    """For each, the rows of `hosts` with the brokers of its matching subscriptions."""
+    hosts: Ragged
+    brokers: int
 
-    @classmethod
-    def of(cls, documents: Documents, doc: Array, host: Array, brokers: int) -> Demand:
-        return cls(documents, *distinct(doc, host, brokers))
+    @cached_property
+    def _ranges(self) -> list[tuple[int, int]]:
+        return list(ranges(self.rows, self.hosts.lengths[self.rows.values]))
 
-    def terminals(self, brokers: int) -> tuple[Array, Array, Array]:
-        """The documents that match, and sorted pairs of a position among these and a terminal: N_ij of NET-5."""
-        docs = self.doc[np.concatenate([[True], self.doc[1:] != self.doc[:-1]])] if len(self.doc) else self.doc
-        at = np.searchsorted(docs, self.doc)
-        both = np.concatenate([at, np.arange(len(docs))]), np.concatenate([self.host, self.documents.publisher[docs]])
-        return docs, *distinct(*both, brokers)
+    @cached_property
+    def _whole(self) -> TerminalGroups:
+        return self._groups(0, len(self.docs))
 
-    def weights(self, brokers: int) -> Array:
+    def groups(self) -> Iterator[TerminalGroups]:
+        """The documents in order, in parts."""
+        if len(self._ranges) <= 1:
+            yield self._whole
+        else:
+            yield from (self._groups(*each) for each in self._ranges)
+
+    def _groups(self, first: int, last: int) -> TerminalGroups:
+        docs = self.docs[first:last]
+        at, host = self._deliveries(first, last)
+        both = np.concatenate([at, np.arange(len(docs))]), np.concatenate([host, self.documents.publisher[docs]])
+        return TerminalGroups(self.documents.size[docs], *distinct(*both, self.brokers))
+
+    def _deliveries(self, first: int, last: int) -> tuple[Array, Array]:
+        """Sorted pairs of a position in the range and a broker with a matching subscription."""
+        part = self.rows.slice(first, last)
+        host, of = self.hosts.take(part.values)
+        return distinct(np.repeat(np.arange(last - first), part.lengths)[of], host, self.brokers)
+
+    def weights(self) -> Array:
         """The weight of each broker as a terminal: each delivery counts its publisher and its host."""
-        found = np.zeros(brokers, np.int64)
-        size = self.documents.size[self.doc]
-        np.add.at(found, self.host, size)
-        np.add.at(found, self.documents.publisher[self.doc], size)
+        found = np.zeros(self.brokers, np.int64)
+        for first, last in self._ranges:
+            at, host = self._deliveries(first, last)
+            docs = self.docs[first:last][at]
+            np.add.at(found, host, self.documents.size[docs])
+            np.add.at(found, self.documents.publisher[docs], self.documents.size[docs])
         return found
 
 
@@ -124,27 +158,18 @@ class Trees:
 
     def hub_cost(self, demand: Demand, hub: int) -> int:
         """The cost of a demand in the tree of shortest paths from the hub."""
-        docs, at, vertex = demand.terminals(len(self.network))
-        costs = self.from_hub(hub).connected(at, vertex, len(docs)).costs()
-        return int((costs * demand.documents.size[docs]).sum())
-
-    def steiner_costs(self, demand: Demand) -> tuple[Array, Array]:
-        """The documents that match, and the cost of each one's approximate Steiner tree."""
-        docs, at, vertex = demand.terminals(len(self.network))
-        cost = self.network.cost
-        return docs, np.array([int(cost[self._steiner.of(t)].sum()) for t in _rows(at, vertex, len(docs))], np.int64)
+        return sum(_cost(self.from_hub(hub), each) for each in demand.groups())
 
     def compute(self, demand: Demand, hub: int | None = None) -> Computed:
         """The cheapest tree of all constructions. Without documents it is the one from the hub (TREE-9)."""
-        docs, at, vertex = demand.terminals(len(self.network))
-        size = demand.documents.size[docs]
         if hub is None:
-            hub = self.hub(demand.weights(len(self.network)))
+            hub = self.hub(demand.weights())
         many = np.zeros(len(self.network.low), np.int64)
-        for terminals, weight in zip(_rows(at, vertex, len(docs)), size.tolist(), strict=True):
-            many[self._steiner.of(terminals)] += weight
+        for each in demand.groups():
+            for terminals, weight in zip(_rows(each), each.size.tolist(), strict=True):
+                many[self._steiner.of(terminals)] += weight
         used = np.flatnonzero(many)
-        covered = _Covered(self.network, used, many[used], at, vertex, size)
+        covered = _Covered(self.network, used, many[used], demand)
         best: Computed | None = None
         for construction in self._constructions:
             found = self._constructed(construction, covered, hub)
@@ -170,8 +195,14 @@ def distance_sums(network: BrokerGraph, weights: Array) -> Array:
     return found.astype(np.int64)
 
 
-def _rows(at: Array, vertex: Array, rows: int) -> list[Array]:
-    return np.split(vertex, np.searchsorted(at, np.arange(1, rows))) if rows else []
+def _rows(groups: TerminalGroups) -> list[Array]:
+    many = len(groups.size)
+    return np.split(groups.vertex, np.searchsorted(groups.at, np.arange(1, many))) if many else []
+
+
+def _cost(tree: Rooted, groups: TerminalGroups) -> int:
+    costs = tree.connected(groups.at, groups.vertex, len(groups.size)).costs()
+    return int((costs * groups.size).sum())
 
 
 @frozen(eq=False)
@@ -183,9 +214,7 @@ class _Covered:
     """Links, sorted."""
     many: Array
     """Their multiplicities."""
-    at: Array
-    vertex: Array
-    size: Array
+    demand: Demand
     brokers: Array = field(init=False)
     """The ends of the links, sorted: vertex v of the graph is `brokers[v]`."""
     graph: Multigraph = field(init=False)
@@ -205,21 +234,23 @@ class _Covered:
     def certificate(self, chosen: Array) -> Certificate:
         """The certificate of a spanning forest of the graph."""
         tree = _rooted(self.graph, chosen.tolist())
-        # Groups of one terminal may lie outside; they cost nothing.
-        several = np.bincount(self.at, minlength=len(self.size))[self.at] > 1
-        vertex = np.searchsorted(self.brokers, self.vertex[several])
         low, high = (np.searchsorted(self.brokers, s[self.used]) for s in (self.network.low, self.network.high))
-        return self._judged(tree, self.at[several], vertex, tree.distances(low, high))
+        return self._judged(tree, map(self._inside, self.demand.groups()), tree.distances(low, high))
+
+    def _inside(self, groups: TerminalGroups) -> TerminalGroups:
+        """With the vertices of the graph. Groups of one terminal may lie outside of it; they cost nothing."""
+        several = np.bincount(groups.at, minlength=len(groups.size))[groups.at] > 1
+        vertex = np.searchsorted(self.brokers, groups.vertex[several])
+        return TerminalGroups(groups.size, groups.at[several], vertex)
 
     def certificate_of(self, tree: Rooted) -> Certificate:
         """The certificate of a spanning tree of the network."""
         between = tree.distances(self.network.low[self.used], self.network.high[self.used])
-        return self._judged(tree, self.at, self.vertex, between)
+        return self._judged(tree, self.demand.groups(), between)
 
-    def _judged(self, tree: Rooted, at: Array, vertex: Array, between: Array) -> Certificate:
-        costs = tree.connected(at, vertex, len(self.size)).costs()
+    def _judged(self, tree: Rooted, every: Iterable[TerminalGroups], between: Array) -> Certificate:
         return Certificate(
-            int((costs * self.size).sum()),
+            sum(_cost(tree, each) for each in every),
             int((self.many * between).sum()),
             int((self.many * self.network.cost[self.used]).sum()),
         )

@@ -98,6 +98,12 @@ def _cells_by_hops(network: BrokerGraph, terminals: Iterable[int]) -> tuple[list
 
 METHODS: Mapping[str, Method] = {"paths": by_paths, "cells": by_cells}
 
+MOST_BY_PATHS = 500
+"""Terminals of a tree, beyond which `cells` takes less time than `paths`, which is quadratic in their number."""
+
+MOST_KEPT = 1 << 24
+"""Numbers of terminals and links of the trees that are kept."""
+
 
 class Disjoint:
     """Disjoint sets of numbers, with the union of two."""
@@ -122,13 +128,14 @@ class Disjoint:
 class SteinerTrees:
     """Approximate Steiner trees of one network (TREE-1), each distinct set of terminals once (TREE-10, CLUS-11).
 
-    One terminal needs no link.
+    One terminal needs no link. `most`: numbers of terminals and links that are kept.
     """
 
-    def __init__(self, network: BrokerGraph, method: str = "paths", most: int = 1 << 18) -> None:
+    def __init__(self, network: BrokerGraph, method: str = "paths", most: int = MOST_KEPT) -> None:
         self._network = network
         self._method = METHODS[method]
         self._most = most
+        self._kept = 0
         self._known: dict[bytes, Array] = {}
 
     def of(self, terminals: Array) -> Array:
@@ -137,7 +144,11 @@ class SteinerTrees:
             return np.empty(0, np.int64)
         key = terminals.astype(np.int32).tobytes()
         if key not in self._known:
-            if len(self._known) >= self._most:
+            method = self._method if len(terminals) <= MOST_BY_PATHS else by_cells
+            found = np.array(method(self._network, terminals), np.int32)
+            self._kept += len(terminals) + len(found)
+            if self._kept > self._most:
                 self._known.clear()
-            self._known[key] = np.array(self._method(self._network, terminals), np.int32)
+                self._kept = len(terminals) + len(found)
+            self._known[key] = found
         return self._known[key]

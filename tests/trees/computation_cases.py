@@ -13,6 +13,7 @@ from attrs import frozen
 from hypothesis import strategies as st
 
 from routeproof.impl.trees.clustering import Start, Units
+from routeproof.impl.trees.corpus import Corpus
 from routeproof.impl.trees.matching import Documents, Interest, Subscriptions
 from routeproof.impl.trees.multiple import Planning, Readings, merged
 from routeproof.impl.trees.network import Array, BrokerGraph
@@ -193,3 +194,15 @@ def naive_merges(sets: Sequence[frozenset[int]]) -> list[tuple[int, int]]:
 
 def _jaccard(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def with_a_hot_keyword(corpus: Corpus) -> Corpus:
+    """The corpus with one more keyword, in nine of ten documents, and wanted at nine of ten brokers."""
+    documents = [
+        (id, publisher, size, sorted({*words, "hot"}) if at % 10 else words)
+        for at, (id, publisher, size, words) in enumerate(corpus.documents)
+    ]
+    wanted: list[tuple[str, int, Interest]] = [
+        (f"hot-{v}", v, (("hot",),)) for v in range(len(corpus.network)) if v % 10
+    ]
+    return Corpus(corpus.network, documents, corpus.subscriptions + wanted)

@@ -1,7 +1,8 @@
-"""`routeproof trees` on Spark: the files of the local engine to the last byte, also where a worker is killed."""
+"""`routeproof trees` on Spark: the files of the local engine to the last byte, also where a worker or machine dies."""
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from routeproof.checker.trees.planning import PlanningSteps, TreesWish, answer
 from routeproof.checker.trees.report import as_json, page, write_tables
 from routeproof.checker.trees.tables import TableSource
 from routeproof.impl.trees.corpus import CorpusRecipe
+from tests.checker.spark.cluster import standalone
+from tests.trees.computation_cases import with_a_hot_keyword
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,8 +34,10 @@ STUDY = TreesWish(sample=0.4, study=True)
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With one keyword that is in most documents and subscriptions."""
     folder = tmp_path_factory.mktemp("data")
-    CorpusRecipe(brokers=40, documents=200, keywords=30, dataset="localized2").drawn().write(folder)
+    recipe = CorpusRecipe(brokers=40, documents=200, keywords=30, dataset="localized2")
+    with_a_hot_keyword(recipe.drawn()).write(folder)
     return folder
 
 
@@ -128,6 +133,38 @@ def test_a_killed_worker_changes_nothing(
         ended.set()
         killer.join()
     assert failed, "no task failed"
+    assert found == expected
+
+
+@pytest.mark.campaign
+def test_a_lost_machine_changes_nothing(
+    data: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two dies with its executor, its Python and the blocks that it kept; the other one goes on."""
+    monkeypatch.setattr(engines, "BLOCK_DOCUMENTS", 0)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    ended, lost = threading.Event(), list[int]()
+    with standalone(tmp_path) as cluster, session(cluster.url) as spark, OnSpark(spark) as steps:
+        tracker = spark.sparkContext.statusTracker()
+
+        def lose() -> None:
+            while not (ended.wait(0.01) or lost):
+                for stage in tracker.getActiveStageIds() if steps.documents else ():
+                    info = tracker.getStageInfo(stage)
+                    if info is not None and info.numActiveTasks and info.numCompletedTasks < info.numTasks:
+                        cluster.kill_worker(0)
+                        lost.append(stage)
+                        return
+
+        loser = threading.Thread(target=lose)
+        loser.start()
+        try:
+            found = files([str(data / f"{role}.parquet") for role in ROLES], tmp_path / "out", steps)
+        finally:
+            ended.set()
+            loser.join()
+        assert lost, "it was over before anything could be killed"
+        assert cluster.alive() == 1
     assert found == expected
 
 
