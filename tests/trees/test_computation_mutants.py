@@ -85,6 +85,17 @@ MUTANTS = {
         "[(each,) for each in interest[:1]]",
         "clus_12",
     ),
+    "every-pair": Mutant(
+        "multiple", "mult2", "everything = not planning.readings.overlapping", "everything = True", "clus_9"
+    ),
+    "window-too-long": Mutant(
+        "dynamics",
+        "ClusterCoordinator.sample",
+        "<= document.time - self.span",
+        "< document.time - self.span",
+        "coord_1",
+    ),
+    "one-sample-for-all": Mutant("matching", "is_sampled", "key=seed.to_bytes", "key=(0).to_bytes", "coord_1"),
     "deleted-and-kept": Mutant(
         "dynamics", "Routes.delete", "del self.cluster[id], self.wanted[id]", "del self.cluster[id]", "inv_1"
     ),

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,11 @@ from routeproof.impl.trees import multiple, steiner
 from routeproof.impl.trees.clustering import Units
 from routeproof.impl.trees.dynamics import ClusterCoordinator, Routes, Sampled
 from routeproof.impl.trees.matching import Subscriptions, is_sampled
+from routeproof.impl.trees.multiple import Planning
 from routeproof.impl.trees.network import Array, BrokerGraph
 from routeproof.impl.trees.steiner import by_paths
 from tests.trees.computation_cases import THOROUGH, Case, cases
-from tests.trees.computation_invariants import totals
+from tests.trees.computation_invariants import sampled, totals
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = re.compile(r"\b(?:NET|COST|TREE|LST|CLUS|COORD)-\d+\b")
@@ -62,7 +63,7 @@ HELD = {
     "CLUS-10": ("merges", "test_the_files_are_the_local_ones"),
     "CLUS-11": ("clus_11",),
     "CLUS-12": ("clus_12",),
-    "COORD-1": ("test_the_sample_and_its_window",),
+    "COORD-1": ("coord_1", "test_the_sample_and_its_window"),
     "COORD-2": ("inv_10",),
     "COORD-3": ("inv_1", "inv_10"),
     "COORD-4": ("inv_10",),
@@ -144,15 +145,34 @@ def clus_5(case: Case) -> None:
 
 
 def clus_9(case: Case) -> None:
-    """CLUS-9: clusters of MULT2 are connected by common documents."""
+    """CLUS-9: MULT2 computes a tree for two clusters only if they have a document in common."""
     planning = case.planning()
-    for units in multiple.mult2(planning).clusters:
-        docs = [set(planning.units.docs.row(int(unit)).tolist()) for unit in units]
-        reached = docs.pop(0)
-        while near := [each for each in docs if each & reached]:
-            reached |= set().union(*near)
-            docs = [each for each in docs if not each & reached]
-        assert not docs
+    together = multiple._together
+
+    def documents(units: Array) -> set[int]:
+        return {doc for unit in units.tolist() for doc in planning.units.docs.row(unit).tolist()}
+
+    def watched(planning: Planning, pairs: Sequence[tuple[Array, Array]]) -> list[int]:
+        assert all(documents(one) & documents(other) for one, other in pairs)
+        return together(planning, pairs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multiple, "_together", watched)
+        multiple.mult2(planning)
+
+
+def coord_1(case: Case) -> None:
+    """COORD-1: the window has the documents of so much time, and a larger share of a sample contains a smaller one."""
+    documents = list(sampled(case))
+    span = 1 + len(documents) // 2
+    coordinator = ClusterCoordinator(Routes.around(case.network), 0.1, span)
+    for at, document in enumerate(documents, 1):
+        coordinator.sample(document)
+        assert list(coordinator.window) == documents[max(0, at - span) : at]
+    ids = [f"{id}-{at}" for id, _, _ in case.subscriptions for at in range(40)]
+    half, all_but_few, others = ([is_sampled(id, seed, x) for id in ids] for seed, x in ((1, 0.5), (1, 0.9), (2, 0.5)))
+    assert all(late or not early for early, late in zip(half, all_but_few, strict=True))
+    assert not ids or half != others
 
 
 def clus_11(case: Case) -> None:
@@ -184,7 +204,9 @@ def clus_12(case: Case) -> None:
     assert whole.duplicates >= 0 <= parts.duplicates
 
 
-RULES: dict[str, Callable[[Case], None]] = {each.__name__: each for each in (lst_4, clus_5, clus_9, clus_11, clus_12)}
+RULES: dict[str, Callable[[Case], None]] = {
+    each.__name__: each for each in (lst_4, clus_5, clus_9, clus_11, clus_12, coord_1)
+}
 
 
 @pytest.mark.parametrize("name", RULES)
