@@ -159,11 +159,13 @@ BENCH_DESCRIPTION = """\
 Measure speed and memory, each next to a yardstick that is measured in the same run:
 
   explore    states per CPU second and bytes per state, next to a plain search
+  protocols  states per CPU second of other protocols than the core, next to the core's
   validate   events per second on one core and on Spark, and memory
   broker     operations per CPU second with 5,000 and with 50,000 subscriptions
   simulate   the controlled workload at full size
 
-All four take about fifteen minutes."""
+All five take about sixteen minutes."""
+BENCHES = ("explore", "protocols", "validate", "broker", "simulate")
 BENCH_EXAMPLES = """\
   routeproof bench validate
   routeproof bench explore --json bench.json"""
@@ -171,7 +173,7 @@ BENCH_EXAMPLES = """\
 
 def bench_parser() -> Parser:
     p = Parser("bench", BENCH_DESCRIPTION, BENCH_EXAMPLES)
-    p.add_argument("names", metavar="NAME", nargs="*", help="explore, validate, broker or simulate; default: all four")
+    p.add_argument("names", metavar="NAME", nargs="*", help=f"{', '.join(BENCHES)}; default: all of them")
     add_json(p)
     return p
 

@@ -203,7 +203,7 @@ MIGRATION_CLAIMS = (
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 MEASURED = measured_rows("routeproof.spec.migration")
-SCALE = "18 publishers, 45 subscriptions each, eight minutes, one drawing; no queues, delays of hops and links"
+SCALE = "40 publishers, 100 subscriptions each, 18 minutes, one drawing; no queues, delays of hops and links"
 
 
 def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *criterion: FigureComparison) -> Claim:

@@ -23,8 +23,7 @@ SECTIONS = {
     "000-table2": "### 000-table2, scale 0.05",
     "000-fig9": "### 000-fig9, scale 0.02",
     **{
-        name: f"### {name}, scale 0.2"
-        for name in ("004-fig5", "004-fig6", "004-fanout", "004-weights", "004-thresholds")
+        name: f"### {name}, scale 1" for name in ("004-fig5", "004-fig6", "004-fanout", "004-weights", "004-thresholds")
     },
     "003-fig4": "### 003-fig4, scale 0.2",
     "003-fig5": "### 003-fig5, scale 0.1",
