@@ -33,77 +33,67 @@ Path = tuple[Node, ...]
 
 
 @frozen(cache_hash=True)
-class Relocate(Message, by="placement"):
+class OfMove(Message):
+    """Base of the messages of migration: the advertisement whose publisher moves."""
+
+    advertisement: Advertisement
+
+
+@frozen(cache_hash=True)
+class OnPath(OfMove):
+    """Base of those that have the path of the move."""
+
+    path: Path
+
+
+@frozen(cache_hash=True)
+class Relocate(OnPath, by="placement"):
     """The relocation answer reaches the source: this publisher is to move along the path (POP-10, MIG-1)."""
 
-    advertisement: Advertisement
-    path: Path
-
 
 @frozen(cache_hash=True)
-class Pause(Message):
+class Pause(OnPath):
     """Source to publisher: stop publishing here, and go to the target (MIG-1)."""
 
-    advertisement: Advertisement
-    path: Path
-
 
 @frozen(cache_hash=True)
-class Arrive(Message):
+class Arrive(OnPath):
     """Publisher to target: the migration advertisement (MIG-1)."""
 
-    advertisement: Advertisement
-    path: Path
-
 
 @frozen(cache_hash=True)
-class Flushed(Message):
+class Flushed(OfMove):
     """Publisher to source: all that it published here is ahead of this message (MIG-12)."""
 
-    advertisement: Advertisement
-
 
 @frozen(cache_hash=True)
-class Update(Message):
+class Update(OnPath):
     """Hop by hop from target to source: the publisher now lies where this comes from (MIG-3)."""
 
-    advertisement: Advertisement
-    path: Path
-
 
 @frozen(cache_hash=True)
-class Complete(Message):
+class Complete(OfMove):
     """Hop by hop from source to target: every subscription for the publisher is ahead of this message (MIG-7)."""
 
-    advertisement: Advertisement
-
 
 @frozen(cache_hash=True)
-class Resume(Message):
+class Resume(OfMove):
     """Target to publisher: publish here from now on (MIG-8)."""
 
-    advertisement: Advertisement
-
 
 @frozen(cache_hash=True)
-class Leave(Message):
+class Leave(OfMove):
     """Publisher to source: the connection ends (MIG-8)."""
 
-    advertisement: Advertisement
-
 
 @frozen(cache_hash=True)
-class Refuse(Message):
+class Refuse(OfMove):
     """Target to publisher: no place here (MIG-16)."""
 
-    advertisement: Advertisement
-
 
 @frozen(cache_hash=True)
-class Stay(Message):
+class Stay(OfMove):
     """Publisher to source: it does not move (MIG-16)."""
-
-    advertisement: Advertisement
 
 
 MIGRATION = (Relocate, Pause, Arrive, Flushed, Update, Complete, Resume, Leave, Refuse, Stay)
