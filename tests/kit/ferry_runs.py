@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,20 @@ CROSSING = Path(__file__).with_name("crossing.toml")
 
 def run_of(policy: str, seed: int, mutant: str | None = None) -> list[Row]:
     """A run that ends with nothing on a link."""
+    rows: list[Row] = json.loads(_recorded(policy, seed, mutant))
+    return rows
+
+
+@cache
+def _recorded(policy: str, seed: int, mutant: str | None) -> str:
+    """The rows of a run, written: each corruption spoils rows of its own."""
     asked, rng = world(load(CROSSING), policy, mutant), random.Random(seed)
     state, labels = asked.initial(), list[str]()
     while steps := list(asked.steps(state)):
         [step] = rng.choices(steps, [SELDOM if s.action.label.startswith(("pub", "un", "moor")) else 1 for s in steps])
         labels.append(step.action.label)
         state = step.state
-    rows: list[Row] = json.loads(json.dumps(record(asked, labels, None)))
-    return rows
+    return json.dumps(record(asked, labels, None))
 
 
 def write(rows: list[Row], path: Path) -> Path:

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,20 @@ SELDOM = 0.25
 
 def run_of(name: str, policy: str, seed: int, mutant: str | None = None) -> list[Row]:
     """A run to its end, in an order of chance."""
+    rows: list[Row] = json.loads(_recorded(name, policy, seed, mutant))
+    return rows
+
+
+@cache
+def _recorded(name: str, policy: str, seed: int, mutant: str | None) -> str:
+    """The rows of a run, written: each corruption spoils rows of its own."""
     asked, draw = world(find(name), policy, mutant), random.Random(seed)
     state, labels = asked.initial(), list[str]()
     while steps := list(asked.steps(state)):
         [step] = draw.choices(steps, [1 if each.action.operation is None else SELDOM for each in steps])
         labels.append(step.action.label)
         state = step.state
-    rows: list[Row] = json.loads(json.dumps(record(asked, labels, None)))
-    return rows
+    return json.dumps(record(asked, labels, None))
 
 
 def write(rows: list[Row], path: Path) -> Path:

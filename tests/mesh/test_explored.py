@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from routeproof.checker.evaluation import Result
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import load
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
@@ -15,6 +14,7 @@ from routeproof.model.mesh.mutants import MESH_MUTANTS
 from routeproof.model.mesh.parameters import READINGS, parameters_of
 from routeproof.model.protocols import world
 from routeproof.spec.mesh.specification import SPECIFICATION
+from routeproof.spec.properties import PROPERTIES
 from tests.mesh.conftest import INSTANCES
 
 FILES = sorted(INSTANCES.glob("*.toml"))
@@ -55,14 +55,11 @@ CAUGHT = {
 """By fault: an instance, the property that catches it there, and the length of the shortest run."""
 
 
-def search(name: str, mutant: str | None = None) -> Result:
-    return explore(world(load(INSTANCES / f"{name}.toml"), "none", mutant), max_states=200_000)
-
-
 @pytest.mark.parametrize("mutant", CAUGHT)
 def test_a_fault_is_caught(mutant: str) -> None:
     name, property, steps = CAUGHT[mutant]
-    finding = search(name, mutant).findings[property]
+    asked = world(load(INSTANCES / f"{name}.toml"), "none", mutant)
+    finding = explore(asked, properties=[PROPERTIES[property]], stop_at_first=True).findings[property]
     assert finding.verdict == "fails"
     assert finding.run is not None
     assert len(finding.run) == steps

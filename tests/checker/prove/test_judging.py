@@ -12,6 +12,7 @@ from routeproof.checker.prove.theorems import SYMBOLIC as THEOREMS
 from routeproof.checker.prove.theorems import judge
 from routeproof.spec.theory.filters import SHORT
 from routeproof.spec.theory.proof import Obligation, ShownValue, Theorem
+from tests.shown import recorded
 
 X, Y = z3.Int("x"), z3.Int("y")
 
@@ -53,6 +54,7 @@ def test_a_theorem_without_obligations_is_vacuous() -> None:
     assert judge(theorem()).verdict == "vacuous"
 
 
+@recorded
 @pytest.mark.parametrize("id", [id for id in THEOREMS if "Strings" not in id and id != "EventSets"])
 def test_a_contradiction_in_what_is_given_is_found_in_each_of_the_first_obligations(id: str) -> None:
     obligations = THEOREMS[id].obligations()

@@ -18,6 +18,7 @@ from routeproof.spec.theory.invariants import routing
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.proof import Theorem
 from tests.campaigns import daily
+from tests.shown import recorded
 
 SAMPLED = ("AdvertisementInvariants", "StepFacts", "Roads", "QuietLemmas")
 """With the first obligations of StepFacts before it, Roads was vacuous."""
@@ -41,6 +42,7 @@ def sample(id: str) -> Theorem:
     return evolve(theorem, obligations=lambda: theorem.obligations()[:20])
 
 
+@recorded
 @pytest.mark.parametrize("order", [SAMPLED, SAMPLED[::-1], (*SAMPLED[2:], *SAMPLED[:2])], ids="-".join)
 def test_some_obligations_are_decided_alike_in_each_order(order: Sequence[str]) -> None:
     judged = [judge(sample(id)) for id in order]

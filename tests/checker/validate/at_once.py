@@ -24,7 +24,7 @@ MANY = 1 << 30
 
 
 def recorded(out: Path) -> list[Row]:
-    assert main(["run", "stock", "--scale", "0.01", "--trace", "--out", str(out)]) == 0
+    assert main(["run", "stock", "--scale", "0.005", "--trace", "--out", str(out)]) == 0
     return [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
 
 

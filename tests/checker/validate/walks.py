@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from routeproof.checker.evaluation import violations
 from routeproof.checker.instances import find
 from routeproof.checker.validate import Level, Report, validate
 from routeproof.model.protocols import world
+from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES
 
 Row = dict[str, Any]
@@ -34,20 +37,32 @@ class Walk:
 
 def walk(name: str, policy: str, seed: int = 0, mutant: str | None = None) -> Walk:
     """Operations and deliveries in an order of chance, until there is nothing left to do."""
-    asked, rng = world(find(name), policy, mutant), random.Random(seed)
-    state = asked.initial()
-    labels: list[str] = []
-    broken: set[str] = set()
-    while len(labels) < LONGEST and (steps := list(asked.steps(state))):
-        [step] = rng.choices(steps, [LIKELY.get(s.action.label.partition("(")[0], 8) for s in steps])
-        labels.append(step.action.label)
-        state = step.state
-        broken |= {p.id for p, _ in violations(asked, state, JUDGED)}
-    return Walk(json.loads(json.dumps(record(asked, labels, None))), frozenset(broken))
+    asked = world(find(name), policy, mutant)
+    broken = {p.id for _, state in _steps(asked, seed) for p, _ in violations(asked, state, JUDGED)}
+    return Walk(rows_of(name, policy, seed, mutant), frozenset(broken))
 
 
 def rows_of(name: str, policy: str, seed: int = 0, mutant: str | None = None) -> list[Row]:
-    return walk(name, policy, seed, mutant).rows
+    rows: list[Row] = json.loads(_recorded(name, policy, seed, mutant))
+    return rows
+
+
+@cache
+def _recorded(name: str, policy: str, seed: int, mutant: str | None) -> str:
+    """The rows of a walk, written: each corruption spoils rows of its own."""
+    asked = world(find(name), policy, mutant)
+    return json.dumps(record(asked, [label for label, _ in _steps(asked, seed)], None))
+
+
+def _steps(asked: World, seed: int) -> Iterator[tuple[str, Any]]:
+    """The labels of the steps of a walk, each with the state that follows."""
+    state, rng = asked.initial(), random.Random(seed)
+    for _ in range(LONGEST):
+        if not (steps := list(asked.steps(state))):
+            return
+        [step] = rng.choices(steps, [LIKELY.get(s.action.label.partition("(")[0], 8) for s in steps])
+        state = step.state
+        yield step.action.label, state
 
 
 def write(rows: list[Row], path: Path) -> Path:

@@ -138,7 +138,7 @@ def test_a_truncated_file_and_events_of_other_runs(tmp_path: Path, spark: "Spark
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the simulator, with snapshots."""
     out = tmp_path_factory.mktemp("run")
-    assert main(["run", "stock", "--scale", "0.01", "--trace", "--snapshots", "60", "--out", str(out)]) == 0
+    assert main(["run", "stock", "--scale", "0.005", "--trace", "--snapshots", "60", "--out", str(out)]) == 0
     return out / "trace.jsonl"
 
 
@@ -255,7 +255,7 @@ def test_of_many_bad_lines_the_same_are_shown(ranges: int, run: Path, tmp_path: 
 @pytest.mark.parametrize("clock", daily([True, False], bool))
 def test_subscriptions_that_come_and_go(clock: bool, tmp_path: Path, spark: "SparkSession") -> None:
     """So many that there are several eras, and deliveries for what was withdrawn in one of the others."""
-    churn(tmp_path / "run.jsonl", 40_000)
+    churn(tmp_path / "run.jsonl", 20_000)
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     if not clock:
         del rows[0]["clock"]
