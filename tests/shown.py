@@ -1,10 +1,10 @@
 """Tests that were passed before, by the text of everything that they come from.
 
 A test that is marked `recorded` asks Z3, or explores, and its outcome depends on nothing but the code: no clock, no
-machine, no chance. While the text of the theory, the model and the judge, of the test and of what it imports, and the
-versions of Z3 and Python are what they were when it passed last (`shown.json`), the daily run does not ask again. A
-campaign asks all of them, and so does a daily run after any of that text has changed. The record is renewed with that
-of the theorems:
+machine, no chance. While the text of the theory, the model and the judge, of the test, of what it imports, of the
+tables beside it and of the counterexamples that ship, and the versions of Z3 and Python are what they were when it
+passed last (`shown.json`), the daily run does not ask again. A campaign asks all of them, and so does a daily run after
+any of that text has changed. The record is renewed with that of the theorems:
 
     .venv/bin/python -m tests.checker.prove.proved
 """
@@ -105,7 +105,9 @@ def key(file: str) -> str:
     from tests.checker.prove import proved
 
     name = ".".join(("tests", *Path(file).with_suffix("").parts))
-    used = {path.as_posix(): path.read_text(encoding="utf-8") for path in proved.imported([name])}
+    tables = [path for path in (TOP / file).parent.glob("*.json") if path != proved.RECORD]
+    tables += (proved.TOP / "traces" / "corpus").glob("*.jsonl")
+    used = {path.as_posix(): path.read_text(encoding="utf-8") for path in (*proved.imported([name]), *tables)}
     return proved.digest({**proved.sources(), **{_within(path): text for path, text in used.items()}})
 
 

@@ -54,15 +54,15 @@ class Kind:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("instances", daily=120, campaign=10_000),
-        Kind("options", daily=120, campaign=10_000),
-        Kind("traces", daily=100, campaign=10_000),
+        Kind("instances", daily=60, campaign=10_000),
+        Kind("options", daily=60, campaign=10_000),
+        Kind("traces", daily=60, campaign=10_000),
         Kind("containers", daily=40, campaign=10_000),
-        Kind("checkpoints", daily=100, campaign=10_000),
+        Kind("checkpoints", daily=60, campaign=10_000),
         Kind("frames", daily=4, campaign=334),
-        Kind("disks", daily=30, campaign=10_000),
-        Kind("interrupts", daily=25, campaign=10_000),
-        Kind("signals", daily=20, campaign=10_000),
+        Kind("disks", daily=20, campaign=10_000),
+        Kind("interrupts", daily=15, campaign=10_000),
+        Kind("signals", daily=12, campaign=10_000),
         Kind("starts", daily=3, campaign=300),
     )
 }

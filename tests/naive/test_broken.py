@@ -11,6 +11,9 @@ from tests.naive.routing import LOCAL, Message, Routing, Step
 from tests.naive.search import search
 from tests.naive.systems import system
 from tests.pruning.naive import PrunedTables, Pruning, PruningStep
+from tests.shown import RECORDED
+
+pytestmark = RECORDED
 
 
 def violated(instance: str | Instance, policy: str) -> set[str]:

@@ -11,6 +11,7 @@ from tests.naive.filters import as_event_sets
 from tests.naive.instances import Client, Instance, load, shipped
 from tests.naive.search import Result, search
 from tests.naive.systems import system
+from tests.shown import recorded
 
 COUNTS: dict[str, dict[str, list[int]]] = json.loads((Path(__file__).parent / "counts.json").read_text())
 """name -> policy -> [states, transitions, depth]."""
@@ -50,6 +51,7 @@ def test_what_is_only_recorded_is_of_the_largest_instances() -> None:
     }
 
 
+@recorded
 @pytest.mark.parametrize(
     ("name", "policy"),
     daily([c for c in CASES if c not in ONLY_RECORDED], lambda case: is_small(*case)),
@@ -63,6 +65,7 @@ def test_numbers_and_verdicts(name: str, policy: str) -> None:
         assert set(result.violated) == instance.must_fail
 
 
+@recorded
 @pytest.mark.parametrize(
     "name", daily([name for name in shipped() if load(name).faults], lambda name: name != "crashed3")
 )

@@ -24,6 +24,7 @@ from routeproof.model.pruning.statistics import pruned
 from routeproof.model.pruning.vocabulary import PRUNING, Cut
 from routeproof.model.routing import StepEffects
 from routeproof.spec.properties import PROPERTIES
+from tests.shown import recorded
 
 TABLE = Path(__file__).with_name("caught.json")
 CAUGHT: dict[str, dict[str, list[str | int]]] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
@@ -66,6 +67,7 @@ def shortest(mutant: str, policy: str) -> list[str | int]:
     raise AssertionError(f"nothing catches {mutant} under {policy}")
 
 
+@recorded
 @pytest.mark.parametrize(("mutant", "policy"), CASES)
 def test_finds_and_shrinks(mutant: str, policy: str) -> None:
     measured = shortest(mutant, policy)

@@ -24,6 +24,7 @@ from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.specification import Claim, Property, Repair
 from tests.checker.explore.explored import full_search
+from tests.shown import recorded
 
 ROUTING = [
     i.name
@@ -57,6 +58,7 @@ def test_the_counterexample_of_a_claim_still_breaks_it(claim: Claim) -> None:
     assert replayed.counterexample.property == PROPERTIES[claim.property]
 
 
+@recorded
 @pytest.mark.parametrize("claim", BROKEN, ids=lambda c: c.id)
 def test_the_counterexample_of_a_claim_is_a_smallest(claim: Claim, tmp_path: Path) -> None:
     """No run of its instance to a violation is shorter, and nothing can be taken away from the instance.
@@ -149,6 +151,7 @@ def test_claims_that_fail_come_with_a_trace_and_a_repair_and_figures_with_an_exp
     assert len(CLAIMS) == len(BROKEN) + len(HELD) + len(FIGURES)
 
 
+@recorded
 def test_what_triggers_more_than_active_covering_withdraws_what_covers_what_it_retains() -> None:
     """The hypothesis that the claim TRIG needs, in every shipped instance of pruning, all settled histories."""
     for instance in shipped():

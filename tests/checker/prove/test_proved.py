@@ -153,5 +153,14 @@ def test_a_run_that_renews_the_record_asks_everything_and_notes_it(
     assert (tmp_path / "passed").read_text() == f'["{FILE}", "test_roads"]\n'
 
 
+def test_a_table_beside_a_test_counts_and_the_record_of_proofs_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    digested: list[dict[str, str]] = []
+    monkeypatch.setattr(proved, "digest", lambda texts: digested.append(texts) or "")
+    for file in ("naive/test_naive.py", "checker/prove/test_basis.py"):
+        shown.key.__wrapped__(file)
+    assert {"tests/naive/counts.json", "routeproof/traces/corpus/prop3-in-tables.jsonl"} <= digested[0].keys()
+    assert not [name for name in digested[1] if name.endswith("proved.json")]
+
+
 def test_what_is_marked_is_found() -> None:
     assert {FILE, "pruning/test_relation.py", "spec/theory/test_conditions.py"} <= set(shown.files())

@@ -150,9 +150,10 @@ def test_mutated_files_of_spoilt_traces(name: str, share: float, tmp_path: Path)
     assert set(verdicts) >= {"unknown", "rejected"}, verdicts
 
 
+@drawn(0.25)
 @pytest.mark.parametrize("name", SPOILT)
 @pytest.mark.parametrize("level", ["exact", "observable"])
-def test_what_comes_later_does_not_excuse_it(name: str, level: Level, tmp_path: Path) -> None:
+def test_what_comes_later_does_not_excuse_it(name: str, level: Level, share: float, tmp_path: Path) -> None:
     """Once the beginning of a trace is rejected whatever a bad line after it may have been, nothing that is done to the
     rest changes that."""
     rows = rows_of("star4", "active", seed=1)
@@ -169,11 +170,11 @@ def test_what_comes_later_does_not_excuse_it(name: str, level: Level, tmp_path: 
     assert set(by_prefix[:certain]) <= {"unknown"}
     assert set(by_prefix[certain:]) <= {"rejected"}
     head, tail = b"".join(lines[: certain + 1]), b"".join(lines[certain + 1 :])
-    for _ in range(60 if tail else 0):
+    for _ in range(round(60 * share) if tail else 0):
         assert verdict(head + rng.choice((flip, retype))(tail, rng)) == "rejected"
 
 
-@drawn(0.2)
+@drawn(0.1)
 @pytest.mark.parametrize("form", FILES)
 def test_mutated_files(form: str, share: float, tmp_path: Path) -> None:
     source = write(rows_of("star4", "active", seed=1), tmp_path / "good.jsonl")

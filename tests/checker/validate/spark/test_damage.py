@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All damages, each with a lost delivery elsewhere, and all mishaps: a run each, in one trace."""
-    rows, rng = accepted_run(tmp_path_factory.mktemp("run"), "0.001"), random.Random(0)
+    rows, rng = accepted_run(tmp_path_factory.mktemp("run"), "0.0015"), random.Random(0)
     runs: dict[str, list[Row]] = {name: with_loss(each.damaged(rows, rng), rng)[0] for name, each in DAMAGES.items()}
     runs |= {name: mishap(rows) for name, mishap in MISHAPS.items()}
     assert len(runs) == len(DAMAGES) + len(MISHAPS)
