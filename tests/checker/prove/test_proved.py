@@ -130,14 +130,20 @@ def test_a_test_is_asked_again_when_its_text_has_changed(record: Path) -> None:
     assert not shown.is_known(a_test(again=False))
 
 
-def test_the_text_of_a_test_and_of_what_it_imports_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    digested: list[dict[str, str]] = []
+@pytest.fixture
+def digested(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """The texts of which digests are asked for."""
+    found: list[dict[str, str]] = []
 
     def digest(texts: dict[str, str]) -> str:
-        digested.append(texts)
+        found.append(texts)
         return ""
 
     monkeypatch.setattr(proved, "digest", digest)
+    return found
+
+
+def test_the_text_of_a_test_and_of_what_it_imports_counts(digested: list[dict[str, str]]) -> None:
     shown.key.__wrapped__(FILE)
     (texts,) = digested
     assert {f"tests/{FILE}", "tests/spec/theory/small_worlds.py", "spec/theory/relation/ways.py"} <= texts.keys()
@@ -153,9 +159,7 @@ def test_a_run_that_renews_the_record_asks_everything_and_notes_it(
     assert (tmp_path / "passed").read_text() == f'["{FILE}", "test_roads"]\n'
 
 
-def test_a_table_beside_a_test_counts_and_the_record_of_proofs_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    digested: list[dict[str, str]] = []
-    monkeypatch.setattr(proved, "digest", lambda texts: digested.append(texts) or "")
+def test_a_table_beside_a_test_counts_and_the_record_of_proofs_does_not(digested: list[dict[str, str]]) -> None:
     for file in ("naive/test_naive.py", "checker/prove/test_basis.py"):
         shown.key.__wrapped__(file)
     assert {"tests/naive/counts.json", "routeproof/traces/corpus/prop3-in-tables.jsonl"} <= digested[0].keys()
