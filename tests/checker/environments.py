@@ -8,6 +8,7 @@ several subscriptions kept at once, several publishers. A `Composed` setting has
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, product
 from random import Random
 from typing import Any
@@ -200,6 +201,7 @@ class Composed:
         return _instance("composed", policy, reading, world)
 
 
+@cache
 def composed() -> tuple[Composed, ...]:
     """Settings in which each three values of different features come together at least once. Always the same ones."""
     drawn = Random(0)
@@ -211,16 +213,17 @@ def composed() -> tuple[Composed, ...]:
     }
     found = []
     while left:
-        best = max((_candidate(drawn, columns, left) for _ in range(12)), key=lambda row: _gain(row, left))
+        few = sorted(left) if len(left) < MANY else ()
+        best = max((_candidate(drawn, columns, few) for _ in range(12)), key=lambda row: _gain(row, left))
         left.difference_update(combinations(enumerate(best), 3))
         found.append(Composed(tuple(column[value] for column, value in zip(columns, best, strict=True))))
     return tuple(found)
 
 
-def _candidate(drawn: Random, columns: Sequence[Sequence[Any]], left: Collection[Triple]) -> tuple[int, ...]:
-    """A row that has one of the triples that are left, and else what is drawn."""
+def _candidate(drawn: Random, columns: Sequence[Sequence[Any]], few: Sequence[Triple]) -> tuple[int, ...]:
+    """A row that has one of the few triples that are left, and else what is drawn."""
     row = [drawn.randrange(len(column)) for column in columns]
-    for place, value in drawn.choice(sorted(left)) if len(left) < MANY else ():
+    for place, value in drawn.choice(few) if few else ():
         row[place] = value
     return tuple(row)
 

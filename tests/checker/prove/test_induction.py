@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -67,11 +68,27 @@ def some_obligations() -> Iterator[Inductive]:
     yield next(proof.of_roads())
 
 
-OBLIGATIONS = {each.name: each for each in some_obligations()}
+@cache
+def asked_by_name() -> dict[str, Inductive]:
+    """Made when a test asks for it, and not wherever tests are collected."""
+    return {each.name: each for each in some_obligations()}
 
 
-@pytest.mark.parametrize("asked", OBLIGATIONS.values(), ids=OBLIGATIONS)
-def test_what_is_given_must_be_possible(asked: Inductive) -> None:
+SOME = (
+    "deliver sub / came from home",
+    "deliver pub / one copy (old and new)",
+    "at first / came from home",
+    "deliver unsub / changes are said",
+    "no stray",
+    "no lost delivery",
+    "a path has its ends",
+)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_what_is_given_must_be_possible(name: str) -> None:
+    assert tuple(asked_by_name()) == SOME
+    asked = asked_by_name()[name]
     assert settle_inductive(asked).verdict == "proved"
     duplicate = asked.proof.stage.now.state.duplicate()
     assert isinstance(duplicate, z3.BoolRef)
@@ -82,14 +99,14 @@ def test_what_is_given_must_be_possible(asked: Inductive) -> None:
 
 def test_what_is_given_must_be_possible_where_the_sentence_says_something() -> None:
     """Not only somewhere: given that nobody subscribes, there is a step, and nothing is sent."""
-    asked = OBLIGATIONS["no stray"]
+    asked = asked_by_name()["no stray"]
     s = asked.proof.logic.constant("s", SUB)
     nobody = z3.ForAll([s], z3.Not(asked.proof.stage.now.state.subscribed(s)))
     assert settle_inductive(evolve(asked, given=[*asked.given, nobody])).why == "impossible: what is given"
 
 
 def test_what_is_false_in_one_world_is_looked_for_in_others() -> None:
-    asked = OBLIGATIONS["no stray"]
+    asked = asked_by_name()["no stray"]
     state, logic = asked.proof.stage.now.state, asked.proof.logic
     withdrawn = logic.some((SUB,), state.unsubscribed)
     for more in (withdrawn, logic.no(withdrawn)):
