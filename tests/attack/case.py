@@ -62,7 +62,7 @@ KINDS: dict[str, Kind] = {
         Kind("frames", daily=4, campaign=334),
         Kind("disks", daily=20, campaign=10_000),
         Kind("interrupts", daily=15, campaign=10_000),
-        Kind("signals", daily=12, campaign=10_000),
+        Kind("signals", daily=20, campaign=10_000),
         Kind("starts", daily=3, campaign=300),
     )
 }

@@ -20,7 +20,7 @@ WALL = 1_763_000_000_000_000_000
 """Nanoseconds of a wall clock, beside which 0 is far away."""
 
 
-def accepted_run(out: Path, scale: str = "0.003") -> list[Row]:
+def accepted_run(out: Path, scale: str = "0.005") -> list[Row]:
     """The rows of an accepted run, with times of a wall clock."""
     assert main(["run", "stock", "--scale", scale, "--trace", "--snapshots", "100", "--out", str(out)]) == 0
     read: list[Row] = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
