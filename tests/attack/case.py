@@ -57,7 +57,7 @@ KINDS: dict[str, Kind] = {
         Kind("instances", daily=60, campaign=10_000),
         Kind("options", daily=60, campaign=10_000),
         Kind("traces", daily=60, campaign=10_000),
-        Kind("containers", daily=40, campaign=10_000),
+        Kind("containers", daily=25, campaign=10_000),
         Kind("checkpoints", daily=60, campaign=10_000),
         Kind("frames", daily=4, campaign=334),
         Kind("disks", daily=20, campaign=10_000),
