@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.quality.cases import KINDS, MODULES, Case, measured, prepare
 from tests.quality.generated import Mutant, mutants
 from tests.quality.made_up import MADE_UP, follow_made_up
-from tests.quality.mutation import KINDS, MODULES, RECORD, Case, caught_by, measured, prepare
+from tests.quality.mutation import RECORD, caught_by
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "mutants.md"
 RECORDED: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
