@@ -179,8 +179,8 @@ def known_profiles() -> int:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="policy 'eager' is unknown; expected one of none, active, lazy, packing"):
         Broker(1, (2,), "eager")
-    for neighbours in ((1,), (LOCAL,), (2, 2)):
-        with pytest.raises(ValueError, match="cannot have the neighbours"):
+    for neighbours, named in (((1,), "b1"), ((LOCAL,), "a client"), ((2, 2), "b2, b2")):
+        with pytest.raises(ValueError, match=f"cannot have the neighbours {named}$"):
             Broker(1, neighbours, "none")
     with pytest.raises(ValueError, match=r"b1 has no neighbour b7; expected one of b2, b3"):
         told("none", (7, Publish(P)))

@@ -9,14 +9,14 @@ caught by the first that notices, the cheapest first:
     tests       a unit test (`TESTS`), asked one by one as pytest does
 
 A mutant that runs more than ten times as long as the sound code does is caught, too. What nobody notices is listed in
-`mutants.json`, each with the reason why nothing that brokers do depends on it.
+`mutants.json`, each with a reason: among the `same`, why nothing that anybody reads depends on it; among those that are
+`left`, what comes out otherwise and why no check asks for it.
 
     python -m tests.quality.mutation OUT.jsonl [MODULE...]     plays all that OUT.jsonl does not have yet
     python -m tests.quality.mutation --tests OUT.jsonl         asks the unit tests only, of those that nothing caught
     python -m tests.quality.mutation --record OUT.jsonl        writes what was found into `mutants.json`
 
-`--no-tests` leaves the unit tests out, `--few` draws fewer talks. `played.jsonl` is the OUT.jsonl of modules that are
-not in `mutants.json` yet: their unit tests have not been asked.
+`--no-tests` leaves the unit tests out, `--few` draws fewer talks.
 """
 
 from __future__ import annotations
@@ -187,14 +187,16 @@ def record(out: Path, modules: Iterable[str]) -> None:
     recorded = json.loads(RECORD.read_text(encoding="utf-8"))
     known = Played(out).known()
     for module in modules:
-        every = [(each.key, known[module, each.key]) for each in mutants(module) if (module, each.key) in known]
-        if not every:
+        every = {each.key: known[module, each.key] for each in mutants(module) if (module, each.key) in known}
+        if len(every) < len(mutants(module)):
             continue
         former = recorded.get(module, {})
-        caught = Counter(answer.split(",")[0].split()[0] for _, answer in every if not is_left(answer))
-        left = {key: former.get("left", {}).get(key, "") for key, answer in every if is_left(answer)}
+        caught = Counter(answer.split(",")[0].split()[0] for answer in every.values() if not is_left(answer))
+        left = [key for key, answer in every.items() if is_left(answer)]
+        same = {key: former["same"][key] for key in left if key in former.get("same", {})}
+        differs = {key: former.get("left", {}).get(key, "") for key in left if key not in same}
         daily = {"daily": former["daily"]} if "daily" in former else {}
-        recorded[module] = {"mutants": len(every), **caught, "left": left, **daily}
+        recorded[module] = {"mutants": len(every), **caught, "same": same, "left": differs, **daily}
     RECORD.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -54,6 +54,7 @@ def test_what_it_looks_like() -> None:
         ([4096], "an event: found 4096; expected a whole number from 0 to 4095"),
         ([10**5000], "an event: found an integer of 16610 bits; expected a whole number from 0 to 4095"),
         ([[0]], "an event: found a list; expected a whole number from 0 to 4095"),
+        (range(4097), "a set of events: found 4097 of them; expected at most 4096"),
         (range(10**15), "a set of events: found 1000000000000000 of them; expected at most 4096"),
     ],
 )
@@ -61,6 +62,10 @@ def test_what_is_refused(raw: object, message: str) -> None:
     with pytest.raises(FilterError) as refusal:
         EVENTS.parse(raw)
     assert str(refusal.value) == message
+
+
+def test_the_largest_set() -> None:
+    assert EVENTS.parse(range(4096)).mask == (1 << 4096) - 1
 
 
 @pytest.mark.parametrize("mask", [0, -1, 1 << 4096, True, "1"])

@@ -17,6 +17,8 @@ from routeproof.model.filters.string_set import (
 )
 
 WORDS = ["".join(word) for size in range(4) for word in product("\0a" + LAST, repeat=size)]
+BESIDE = ["".join(word) for size in range(3) for word in product("\0\1ab" + chr(sys.maxunicode - 1), repeat=size)]
+"""Words of the characters next to those, too: where a cylinder ends by one too early or too late, one of them shows."""
 RANGES = [
     found for low, high in product(WORDS[:13], [None, *WORDS[:13]]) if (found := string_range(low, high)) is not None
 ]
@@ -36,7 +38,7 @@ def test_a_range_is_its_points_and_its_cylinders(found: StringRange) -> None:
         )
         return points.count(word) + starts
 
-    assert all(pieces(word) == (word in found) for word in WORDS)
+    assert all(pieces(word) == (word in found) for word in [*WORDS, *BESIDE])
     assert any(first <= last for _, first, last in cylinders)
 
 
@@ -59,6 +61,20 @@ def test_constructors_say_what_they_mean(word: str) -> None:
         else:
             assert {other for other in WORDS if other in found} == expected
             assert found.intersect(ALL_STRINGS) == found
+
+
+def test_finite_sets_are_asked_word_by_word() -> None:
+    """What a finite set is within, and what it overlaps, follows from its words, whatever the other one is made of."""
+    words = WORDS[:13]
+    others = [make(word) for word in words for make in (string_set.suffixed, string_set.containing, string_set.all_but)]
+    others += [string_set.above(word, inclusive=True) for word in words]
+    others += [found for word in words if (found := string_set.below(word, inclusive=True)) is not None]
+    finite = [StringSet(each) for each in RANGES if each.is_finite]
+    finite += [found for each, hole in product(finite, words) if (found := each.intersect(string_set.all_but(hole)))]
+    for mine, other in product(finite, [*others, *finite]):
+        listed = [word for word in mine.range.words() if word in mine]
+        assert mine.within(other) == all(word in other for word in listed)
+        assert mine.overlaps(other) == other.overlaps(mine) == any(word in other for word in listed)
 
 
 def test_the_same_range_by_other_names() -> None:

@@ -115,3 +115,10 @@ def test_the_normal_form() -> None:
     assert above(1, inclusive=True).intersect(below(1, inclusive=True)) == only(1) == only(Fraction(1))
     assert above(1, inclusive=True).intersect(below(1, inclusive=False)) is None
     assert all_but(5).intersect(below(5, inclusive=False)) == below(5, inclusive=False)
+
+
+def test_one_hole_of_several_is_enough() -> None:
+    holed = all_but(3).intersect(all_but(20))
+    assert holed is not None
+    assert not below(10, inclusive=True).within(holed)
+    assert below(2, inclusive=True).within(holed)
