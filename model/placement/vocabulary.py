@@ -5,8 +5,8 @@ are readings, named parameters with a default:
 
 [placement]
 algorithm = "pop"         # or "grape"
-threshold = 2             # traced publications before a selection (POP-6, GRP-1)
-tags = 2                  # POP: publications of each publisher that may be tagged
+threshold = 1             # traced publications before a selection (POP-6, GRP-1)
+tags = 1                  # POP: publications of each publisher that may be tagged
 results = "named"         # or "unnamed", as printed: a trace result does not say of which publication it is
 absent = "zero"           # or "skipped": a neighbour that a traced publication did not go to
 counter = "publisher"     # or "broker": whose publications message ids count (GRP-2)

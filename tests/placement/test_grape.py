@@ -1,5 +1,6 @@
 """GRAPE's estimates and choices against the definitions, at every candidate and weight; the examples of the paper."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 from routeproof.impl.placement.decisions import BrokerTrace, Estimate, Metric, bits_of
 from routeproof.model.overlay import LOCAL, Node, Overlay
+from routeproof.model.placement.handler import choose
+from routeproof.model.placement.vocabulary import BrokerTrace as BrokerAnswer
 from routeproof.spec.placement import Delays, Deliveries, mean_delay, message_rate
 from tests.placement.test_pop import trees
 
@@ -65,6 +68,26 @@ def test_the_ends_are_the_least_and_the_weights_between_are_monotone(
     for less, more in pairwise(chosen):
         assert first[more] <= first[less] + 1e-9
         assert second[more] >= second[less] - 1e-9
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(sessions(), st.sampled_from(METRICS))
+def test_the_model_chooses_by_the_definition(session: tuple[Overlay, Deliveries, Delays], metric: Metric) -> None:
+    """In the model every hop takes as long as every other one."""
+    overlay, deliveries, _ = session
+    many = {b: sum(deliveries[b].values()) for b in overlay.brokers}
+    traces = tuple(
+        BrokerAnswer(b, overlay.neighbours(b), bits_of(0, deliveries[b]), many[b]) for b in reversed(overlay.brokers)
+    )
+    rate = {b: message_rate(overlay, deliveries, b) for b in overlay.brokers}
+    delay = {b: sum(many[n] * len(overlay.path(b, n)) for n in overlay.brokers) for b in overlay.brokers}
+    first, second = (rate, delay) if metric == "load" else (delay, rate)
+    least, width = min(first.values()), max(first.values()) - min(first.values())
+    for weight in (0, 1, 20, 25, 34, 50, 66, 75, 99, 100):
+        left = [
+            b for b in overlay.brokers if not width or Fraction(first[b] - least, width) <= 1 - Fraction(weight, 100)
+        ]
+        assert choose(traces, metric, weight) == min(left, key=lambda b: (second[b], first[b], b))
 
 
 def test_figure_3() -> None:

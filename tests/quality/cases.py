@@ -81,17 +81,40 @@ TESTS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "model.pruning": ("tests/pruning/test_model.py", "tests/pruning/test_similarity.py"),
-    "model.migration": ("tests/migration/test_instances.py", "tests/migration/test_paper.py"),
-    "model.placement": ("tests/placement/test_pop.py", "tests/placement/test_grape.py"),
-    "model.mesh": ("tests/mesh/test_links.py", "tests/mesh/test_forwarding.py"),
-    "model.trees": ("tests/trees/test_protocol_instances.py",),
+    **dict.fromkeys(
+        ("model.migration", "impl.migration"),
+        (
+            *("tests/migration/test_instances.py", "tests/migration/test_paper.py"),
+            "tests/migration/test_lockstep.py::test_what_is_not_implemented_is_refused",
+        ),
+    ),
+    **dict.fromkeys(
+        ("model.placement", "impl.placement"),
+        (
+            *("tests/placement/test_definition.py", "tests/placement/test_pop.py", "tests/placement/test_grape.py"),
+            *("tests/placement/test_place.py", "tests/placement/test_explored.py::test_amounts_are_exact"),
+            "tests/placement/test_lockstep.py::test_amounts_are_those_of_the_profile",
+        ),
+    ),
+    **dict.fromkeys(
+        ("model.mesh", "impl.mesh"),
+        (
+            *("tests/mesh/test_links.py", "tests/mesh/test_forwarding.py", "tests/mesh/test_population.py"),
+            "tests/mesh/test_lockstep.py::test_what_is_not_implemented_is_refused",
+            "tests/mesh/test_lockstep.py::test_the_coordinator_refuses_what_is_not_for_it",
+        ),
+    ),
+    **dict.fromkeys(
+        ("model.trees", "impl.trees"),
+        (
+            *("tests/trees/test_protocol_instances.py", "tests/trees/test_protocol_simulated.py"),
+            "tests/trees/test_protocol_lockstep.py::test_what_is_not_implemented_is_refused",
+            "tests/trees/test_protocol_lockstep.py::test_what_is_not_for_a_node_is_refused",
+        ),
+    ),
     "impl.routing": ("tests/impl/test_broker.py", "tests/pruning/test_brokers.py", "tests/impl/test_metrics.py"),
     "impl.index": ("tests/impl/test_indexes.py", "tests/impl/test_sketch.py", "tests/impl/test_broker.py"),
     "impl.pruning": ("tests/impl/test_broker.py", "tests/pruning/test_brokers.py", "tests/impl/test_metrics.py"),
-    "impl.placement": ("tests/placement/test_pop.py", "tests/placement/test_grape.py"),
-    "impl.mesh": ("tests/mesh/test_links.py", "tests/mesh/test_forwarding.py", "tests/mesh/test_population.py"),
-    "impl.migration": ("tests/migration/test_paper.py",),
-    "impl.trees": ("tests/trees/test_protocol_simulated.py",),
 }
 """Unit tests by what the names of their modules begin with; the longest counts."""
 
