@@ -137,8 +137,8 @@ def _noticed(mutant: Mutant, cases: Sequence[Case]) -> str:
 def _affordable(kind: str, cases: Iterable[Case]) -> list[Case]:
     """The first cases of a kind, as far as `MOST` goes."""
     asked = [case for case in cases if case.kind == kind]
-    before = accumulate((each.seconds for each in asked), initial=0.0)
-    return [each for each, spent in zip(asked, before, strict=False) if spent < MOST[kind]]
+    spent = accumulate(each.seconds for each in asked)
+    return [each for each, so_far in zip(asked, spent, strict=True) if so_far <= MOST[kind]]
 
 
 def _end(*_: object) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routeproof.model.filters import DIALECTS, EVENTS, STRICT, Dialect, FilterError, dialect
+from routeproof.model.filters.interface import LONGEST, shown
 
 ALL_OPERATORS = "= != < <= > >= prefix suffix contains present integer"
 
@@ -94,6 +95,23 @@ def test_a_malformed_event_is_refused(raw: object, message: str) -> None:
     with pytest.raises(FilterError) as refusal:
         STRICT.event(raw)
     assert str(refusal.value) == message
+
+
+def test_what_is_as_large_as_may_be_is_read() -> None:
+    assert len(STRICT.parse([["x", "!=", n] for n in range(64)]).written) == 64
+    assert STRICT.parse([["x", "=", "a" * 1024], ["y", "=", 2**8192 - 1], ["z" * 256, "present"]])
+    assert STRICT.event({"x": "a" * 2**20, "y": -(2**8192) + 1})
+    assert STRICT.event(dict.fromkeys(map(str, range(1024)), 0))
+
+
+def test_no_more_is_left_out_than_must_be() -> None:
+    """Of conditions in a message, of the digits of a number, of the characters of a text."""
+    raw: list[object] = [["x", "integer"], ["x", ">=", 1], ["x", "<=", 5], *(["x", "!=", n] for n in range(1, 6))]
+    with pytest.raises(FilterError, match=r"cannot be integer and >= 1 and <= 5 and != 1 .* and != 5$"):
+        STRICT.parse(raw)
+    longest, longer = 2 ** (3 * LONGEST) - 1, 2 ** (3 * LONGEST)
+    assert [shown(longest), shown(longer)] == [str(longest), f"an integer of {3 * LONGEST + 1} bits"]
+    assert [shown("a" * LONGEST), shown("a" * (LONGEST + 1))] == [f'"{"a" * LONGEST}"', f'"{"a" * LONGEST}..."']
 
 
 def nested(depth: int) -> object:

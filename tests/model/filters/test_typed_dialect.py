@@ -19,7 +19,7 @@ from routeproof.impl.index.filter_index import CoveredIndex, FilterIndex
 from routeproof.impl.index.profile import profile_of, spans_of
 from routeproof.impl.tcp.codec import Codec
 from routeproof.model.filters import STRICT, Dialect, Event, FilterError, PredicateDialect, PredicateFilter, dialect
-from routeproof.model.filters.sets import ABSENT, PRESENT
+from routeproof.model.filters.sets import ABSENT, PRESENT, ValueSet, only
 from routeproof.model.messages import Advertise
 from routeproof.model.plugins import VARIABLE
 from routeproof.traces import decode
@@ -99,6 +99,21 @@ def test_every_answer_is_exact() -> None:
         assert (one == other) == (mine == theirs)
         assert covers(one, other) == one.covers(other)
         assert overlaps(one, other) == one.overlaps(other)
+
+
+def test_advertisements_that_promise_one_value_of_what_they_do_not_mention() -> None:
+    """Decided by all events of three attributes, one of which no filter mentions."""
+    odd = PredicateDialect("odd", STRICT.meaning, unmentioned=ValueSet(numbers=only(5)).or_missing())
+    conditions = (["=", 5], ["=", 6], ["!=", 6], ["present"])
+    raws = [[], *([["x", *one]] for one in conditions), *([["y", *one]] for one in conditions[1:3])]
+    raws += [[["x", *one], ["y", *other]] for one, other in product(conditions[::2], conditions[1:3])]
+    held = [read(raw) for raw in raws for read in (odd.parse, odd.advertisement)]
+    tables = [dict(zip("xyz", each, strict=True)) for each in product((None, 5, 6, 7, "w"), repeat=3)]
+    asked = [odd.event({name: value for name, value in each.items() if value is not None}) for each in tables]
+    found = {f: frozenset(event for event in asked if f.matches(event)) for f in held}
+    for one, other in product(held, repeat=2):
+        assert one.covers(other) == (found[other] <= found[one]), (str(one), one.rest, str(other), other.rest)
+        assert one.overlaps(other) == bool(found[one] & found[other]), (str(one), one.rest, str(other), other.rest)
 
 
 def test_indexes_answer_as_the_filters_do() -> None:
