@@ -68,6 +68,13 @@ MODULES = tuple(_modules())
 
 PROTOCOLS = ("migration", "placement", "mesh", "trees")
 
+FERRY = (
+    *("test_roles_and_channels", "test_the_section_of_an_instance_is_read_and_written"),
+    *("test_each_client_has_an_order_of_its_own", "test_two_ghosts_of_one_name_are_refused"),
+    *("test_the_plain_search_refuses_it_too", "test_an_instance_of_another_protocol_is_refused"),
+)
+"""Tests of a protocol from outside that start no other process: those would run the sound code."""
+
 TESTS: dict[str, tuple[str, ...]] = {
     "model": ("tests/model/test_instance_file.py", "tests/model/test_routing.py", "tests/model/test_history.py"),
     "model.overlay": ("tests/model/test_overlay.py", "tests/model/test_routing.py"),
@@ -77,7 +84,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         ("model.history", "model.world", "model.definition", "model.instance", "model.pruning.definition"),
         (
             *("tests/model/test_history.py", "tests/model/test_world.py", "tests/model/test_routing.py"),
-            *("tests/kit/test_ferry.py", "tests/model/test_instance_file.py"),
+            *(f"tests/kit/test_ferry.py::{name}" for name in FERRY),
+            "tests/model/test_instance_file.py",
         ),
     ),
     "model.pruning": ("tests/pruning/test_model.py", "tests/pruning/test_similarity.py"),
@@ -256,9 +264,11 @@ def prepared(protocol: str, share: float) -> tuple[Case, ...]:
     """Every case of a protocol but its unit tests."""
     for module in MODULES:
         importlib.import_module(module)
-    kinds = {"lockstep": list(lockstep_cases(protocol, share)), "search": list(search_cases(protocol))}
-    if protocol == "routing":
-        kinds["replay"] = list(replay_cases())
+    kinds = {
+        "lockstep": list(lockstep_cases(protocol, share)),
+        "replay": list(replay_cases()),
+        "search": list(search_cases(protocol)),
+    }
     return tuple(measured(kind, each) for kind, plays in kinds.items() for each in plays)
 
 
