@@ -107,6 +107,20 @@ def test_few_that_want_everything_against_many_that_want_little() -> None:
     assert made.choose(overlay.brokers, "delay", 100) == made.choose(overlay.brokers, "load", 0) == 1
 
 
+def test_a_share_as_large_as_the_weight_leaves_is_one_of_the_candidates() -> None:
+    """The same chain: rates of 300, 210 and 120; the publisher at M is the less delayed the nearer it is to L."""
+    overlay = Overlay.line(3)
+    deliveries: dict[Node, dict[int, int]] = {1: dict.fromkeys(range(10), 11), 2: {}, 3: dict.fromkeys(range(100), 1)}
+    delays = Delays({(b, n): 1.0 for b in overlay.brokers for n in (LOCAL, *overlay.neighbours(b))})
+    made = estimate(overlay, deliveries, delays)
+    answers = tuple(
+        BrokerAnswer(b, overlay.neighbours(b), bits_of(0, deliveries[b]), sum(deliveries[b].values()))
+        for b in overlay.brokers
+    )
+    for weight, chosen in ((0, 1), (1, 2), (50, 2), (51, 3), (100, 3)):
+        assert choose(answers, "load", weight) == made.choose(overlay.brokers, "load", weight) == chosen
+
+
 def test_a_broker_that_did_not_answer_is_left_out() -> None:
     traces = {1: BrokerTrace(1, (2,), 0b11, 2, {LOCAL: 1.0, 2: 1.0})}
     assert Estimate(traces).rate(1) == 2

@@ -92,7 +92,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("model.migration", "impl.migration"),
         (
-            *("tests/migration/test_instances.py", "tests/migration/test_paper.py"),
+            *("tests/migration/test_instances.py", "tests/migration/test_one_node.py", "tests/migration/test_paper.py"),
             "tests/migration/test_lockstep.py::test_what_is_not_implemented_is_refused",
         ),
     ),
@@ -100,6 +100,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         ("model.placement", "impl.placement"),
         (
             *("tests/placement/test_definition.py", "tests/placement/test_pop.py", "tests/placement/test_grape.py"),
+            "tests/placement/test_one_broker.py",
             *("tests/placement/test_place.py", "tests/placement/test_explored.py::test_amounts_are_exact"),
             "tests/placement/test_lockstep.py::test_amounts_are_those_of_the_profile",
         ),
