@@ -8,6 +8,7 @@ import pytest
 
 from routeproof.checker.instances import find, shipped
 from routeproof.model.history import WorldEvent
+from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.messages import Deliver, Publish, Unadvertise
 from routeproof.model.migration.definition import DEFINITION
@@ -86,14 +87,89 @@ def test_what_nodes_keep() -> None:
     assert kept(Publisher(1, held=(Publish(p), Unadvertise(a)))) == Kept(True, frozenset((p.id,)))
 
 
-def test_the_first_delivery_that_was_overtaken() -> None:
-    ledger = world(find("move3"), "active").ledger
-    [ghost], [p, q, *_], [s, *_] = DEFINITION.ghosts, ledger.instance.publications, ledger.instance.subscriptions
-    event = WorldEvent(None, "", (Deliver(p, s),), True)
-    seen = ghost.sees(ledger, event)
+TWO = {
+    "name": "x",
+    "protocol": "migration",
+    "policy": "active",
+    "overlay": [[1, 2], [2, 3]],
+    "advertisement": [{"id": id, "at": at, "events": [0], "unadvertises": True} for id, at in (("a", 1), ("b", 2))],
+    "subscription": [{"id": id, "at": 3, "events": [0]} for id in "st"],
+    "publication": [
+        {"id": id, "of": of, "event": 0} for id, of in (("p1", "a"), ("p2", "b"), ("p3", "a"), ("p4", "a"))
+    ],
+}
+
+
+def two(**table: object) -> Instance:
+    moves = [{"publisher": id, "to": to} for id, to in (("b", 3), ("a", 2), ("a", 3), ("b", 1))]
+    return parse_instance({**TWO, "migration": {"moves": moves, **table}}, "x")
+
+
+@pytest.mark.parametrize("given", [{}, {"refuses": [3, 1]}, {"removal": "at-once", "enters": "any-time"}])
+def test_what_is_not_the_default_is_written(given: dict[str, object]) -> None:
+    moves = to_table(two())["migration"]["moves"]
+    assert to_table(two(**given))["migration"] == {**given, "moves": moves}
+    assert len(moves) == 4
+
+
+def test_without_publishers_nothing_moves() -> None:
+    table = {**TWO, "advertisement": [], "publication": [], "migration": {"moves": [{"publisher": "a", "to": 2}]}}
+    with pytest.raises(InstanceError, match="the id of an advertisement, of which there is none"):
+        parse_instance(table, "x")
+
+
+def test_operations_of_two_publishers() -> None:
+    rows = {row.label: (row.node, row.after) for row in DEFINITION.operations(two())}
+    assert {label: row for label, row in rows.items() if label.startswith("move")} == {
+        "move(b)": (2, "advertise(b)"),
+        "move(a)": (1, "advertise(a)"),
+        "move(a, 2)": (2, "move(a)"),
+        "move(b, 2)": (3, "move(b)"),
+    }
+    published = {label: after for label, (_, after) in rows.items() if label.startswith("publish")}
+    assert published == {
+        "publish(p1)": "advertise(a)",
+        "publish(p2)": "advertise(b)",
+        "publish(p3)": "publish(p1)",
+        "publish(p4)": "publish(p3)",
+    }
+    one = parse_instance({**TWO, "migration": {"moves": [{"publisher": "b", "to": 3}]}}, "x")
+    asked = world(one, "active")
+    assert [asked.name(node) for node in asked.nodes] == ["b1", "b2", "b3", "client-b"]
+    assert [link for link in asked.links if 4 in link] == [(2, 4), (3, 4), (4, 2), (4, 3)]
+
+
+def test_tables_have_the_old_hops_of_several_publishers() -> None:
+    a, b = two().advertisements
+    tables = MigrationTables().with_draining(b, 2).with_draining(a, 1)
+    assert tables.draining == ((a, 1), (b, 2))
+    assert [tables.draining_from(each) for each in (a, b)] == [1, 2]
+    assert tables.with_draining(a, 3).draining == ((a, 3), (b, 2))
+    assert tables.without_draining(a).draining == ((b, 2),)
+    assert MigrationTables().with_waiting(b, (3, 2)).with_waiting(a, (3, 1)).waiting == ((a, (3, 1)), (b, (3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("before", "seen", "found"),
+    [
+        *(
+            ("", "p1s", ()),
+            ("p2s", "p1s", ()),
+            ("p3t", "p1s", ()),
+            ("p1s", "p3s", ()),
+            ("p3s", "p1s", ("p1", "p3", "s")),
+        ),
+        *(("p4s p3s", "p1s", ("p1", "p3", "s")), ("p3s p4t", "p1s p3t", ("p1", "p3", "s"))),
+        *(("p3s p4t", "p3t p1s", ("p3", "p4", "t")), ("", "p3s p1s", ("p1", "p3", "s")), ("", "p1s p3s", ())),
+    ],
+)
+def test_the_first_delivery_that_was_overtaken(before: str, seen: str, found: tuple[str, ...]) -> None:
+    ledger = world(two(), "active").ledger
+    named = {p.id + s.id: (p, s) for p in ledger.instance.publications for s in ledger.instance.subscriptions}
+    delivered = sum(ledger.pair(*(each.rank for each in named[pair])) for pair in before.split())
+    [ghost] = DEFINITION.ghosts
+    event = WorldEvent(None, "", tuple(Deliver(*named[pair]) for pair in seen.split()), True)
+    met = ghost.sees(ledger, event)
+    assert ghost.after(ledger, (), met, SimpleNamespace(delivered=delivered)) == found
+    assert ghost.after(ledger, ("an", "earlier", "one"), met, SimpleNamespace(delivered=0)) == ("an", "earlier", "one")
     assert ghost.sees(ledger, WorldEvent(None, "", (), True)) is None
-    for delivered, found in ((0, ()), (ledger.pair(q.rank, s.rank), (p.id, q.id, s.id))):
-        assert ghost.after(ledger, (), seen, SimpleNamespace(delivered=delivered)) == found
-    both = ghost.sees(ledger, WorldEvent(None, "", (Deliver(q, s), Deliver(p, s)), True))
-    assert ghost.after(ledger, (), both, SimpleNamespace(delivered=0)) == (p.id, q.id, s.id)
-    assert ghost.after(ledger, ("an", "earlier", "one"), both, SimpleNamespace(delivered=0)) == ("an", "earlier", "one")

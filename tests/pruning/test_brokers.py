@@ -30,7 +30,16 @@ from routeproof.model.messages import (
     Unsubscribe,
 )
 from routeproof.model.overlay import LOCAL, Node, Overlay
-from routeproof.model.pruning.vocabulary import PRUNING, Congest, Cut, Met, PruningParameters, Relieve, withdraw
+from routeproof.model.pruning.vocabulary import (
+    PRUNING,
+    Congest,
+    Cut,
+    Met,
+    PruningParameters,
+    PruningTables,
+    Relieve,
+    withdraw,
+)
 from routeproof.model.tables import Tables
 from routeproof.traces import TraceWriter, broker_name, read_trace
 
@@ -148,6 +157,17 @@ def test_what_cannot_be_is_refused() -> None:
         broker.restore(Tables())
     with pytest.raises(TypeError, match="cannot receive"):
         Broker(1, (2,), "active").receive(LOCAL, Congest())
+
+
+def test_tables_of_a_broker_that_owes_something_are_those_of_some_readings() -> None:
+    """S is wanted there and was not sent: that may be where only what is listed is sent, or boundaries forget."""
+    tables = PruningTables(advs=((A, 2),), subs=((S, LOCAL),))
+    for readings in ({"sends": "listed"}, {"remembers": False}):
+        broker = told(**readings)
+        broker.restore(tables)
+        assert broker.tables() == tables
+    with pytest.raises(ValueError, match="is not what the policy"):
+        told().restore(tables)
 
 
 def test_what_was_withdrawn_leaves_nothing_behind() -> None:
