@@ -124,10 +124,15 @@ def _decides_nothing(node: ast.AST) -> bool:
     """True of what only notes which rules fired, is text or an error's text, or is for mypy."""
     if isinstance(node, ast.If):
         return all(_decides_nothing(each) and not isinstance(each, ast.Raise) for each in (*node.body, *node.orelse))
-    return isinstance(node, ast.Assert | ast.Raise | ast.JoinedStr) or (
-        isinstance(node, ast.Expr)
-        and (isinstance(node.value, ast.Constant) or ".rules." in ast.unparse(node) or "_note" in ast.unparse(node))
-    )
+    match node:
+        case ast.Assert() | ast.Raise() | ast.JoinedStr():
+            return True
+        case ast.Assign(targets=[ast.Name(id="rules")]) | ast.AugAssign(target=ast.Name(id="rules")):
+            return True
+        case ast.Expr(value=value):
+            said = ast.unparse(value)
+            return isinstance(value, ast.Constant) or "rules." in said or "_note" in said
+    return False
 
 
 def _changes(node: ast.expr | ast.stmt) -> list[tuple[str, ast.AST]]:
