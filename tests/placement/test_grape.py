@@ -125,6 +125,7 @@ def test_a_broker_that_did_not_answer_is_left_out() -> None:
     traces = {1: BrokerTrace(1, (2,), 0b11, 2, {LOCAL: 1.0, 2: 1.0})}
     assert Estimate(traces).rate(1) == 2
     assert Estimate(traces).delay(1) == 1.0
+    assert Estimate({1: BrokerTrace(1, (), 0, 0, {})}).delay(1) == 0.0
 
 
 def test_a_weight_out_of_range_is_refused() -> None:

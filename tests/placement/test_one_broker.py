@@ -12,6 +12,7 @@ from routeproof.model.placement.vocabulary import (
     Amount,
     BrokerTrace,
     RelocationAnswer,
+    RelocationRequest,
     Tag,
     TraceAnswer,
     Traced,
@@ -92,6 +93,34 @@ def test_answers_come_back_and_strange_ones_do_not() -> None:
     a, _ = asked().instance.advertisements
     sent = told(asked(), (2, RelocationAnswer(a, (4, 1, 2))), (2, RelocationAnswer(a, (4, 1))))
     assert sent == [RelocationAnswer(a, (4, 1, 2))]
+
+
+def test_a_stranger_to_the_path_passes_nothing_on() -> None:
+    made = IMPLEMENTATION.make(HUB, (2, 3, 4), "none", {})
+    assert made.receive(2, RelocationAnswer(asked().instance.advertisements[0], (4, 3))) == []
+
+
+def test_a_request_brings_a_part_of_a_subscriber_along() -> None:
+    a, _ = asked().instance.advertisements
+    traced = [*begun(asked())[:6], (2, TraceResult(a, 1, 1)), (3, TraceResult(a, 5, 1))]
+    sent = told(asked(threshold=2), *traced, (4, RelocationRequest(a, Amount(3, 1), (4, 9))))
+    assert sent[-1] == RelocationRequest(a, Amount(7, 1), (HUB, 4, 9))
+
+
+@pytest.mark.parametrize(("metric", "chosen"), [("load", 2), ("delay", 3)])
+def test_the_first_broker_chooses_by_the_metric(metric: str, chosen: Node) -> None:
+    grape = asked(algorithm="grape", threshold=1, metric=metric)
+    a, _ = grape.instance.advertisements
+    answers = [(2, (BrokerTrace(2, (1,), 0b1111, 4),)), (3, (BrokerTrace(3, (1,), 0b1, 11),))]
+    said = [*begun(asked())[:4], (LOCAL, Publish(grape.instance.publications[0]))]
+    said += [(sender, TraceAnswer(a, 1, traces)) for sender, traces in answers]
+    told(grape, *said)
+    made = IMPLEMENTATION.make(HUB, (2, 3, 4), "none", IMPLEMENTATION.own_of(grape.instance))
+    assert isinstance(made, PlacingBroker)
+    for sender, message in said:
+        made.receive(sender, message)  # type: ignore[arg-type]  # a message
+    [(_, decision)] = made.tables().decisions
+    assert decision.path == (chosen, HUB)
 
 
 def test_traces_of_a_session_are_gathered_from_those_that_are_asked() -> None:
