@@ -29,6 +29,7 @@ WALKS = (
     *(("unadv3", "active"), ("pair3", "none"), ("duplicate3", "active"), ("loss2", "lazy"), ("crash3", "none")),
     *(("return3", "incremental"), ("moves3", "selective"), ("moves3id", "selective"), ("window3", "incremental")),
     *(("prune3", "selective"), ("overtake3", "incremental"), ("hold3", "selective"), ("leave5", "packing")),
+    ("cross3", "active"),
 )
 
 
@@ -211,7 +212,7 @@ def test_a_reader_is_shown_what_it_reads() -> None:
         assert name in part
         Reading.of((name,), names, ghosts, "a test")
     with pytest.raises(ProtocolError, match="a test reads queue, which is no ghost of the protocol"):
-        Reading.of(("queue",), names, ghosts, "a test")
+        Reading.of(("queue", "flight"), names, ghosts, "a test")
 
 
 @pytest.mark.parametrize("name", ["done", "queues"])

@@ -24,6 +24,7 @@ from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.pruning.handler import Pruning
 from routeproof.model.pruning.statistics import critical_distance, share
 from routeproof.model.pruning.vocabulary import (
+    NOTHING_MET,
     Congest,
     Cut,
     PruningParameters,
@@ -176,6 +177,10 @@ def test_entries_that_travel_the_other_way(counts: Literal["elsewhere", "all"], 
     net.tell(1, Publish(Publication(0, "p", "a", 0)))
     assert net.tables[3].rows_of(here, "a") == (row,)
     assert ("STA-5" in net.rules) == (counts == "elsewhere")
+
+
+def test_a_publication_without_a_header_has_met_nothing() -> None:
+    assert met(Publish(Publication(0, "p", "a", 0))) == NOTHING_MET
 
 
 def test_the_database_slides_and_is_purged() -> None:

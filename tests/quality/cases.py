@@ -75,10 +75,27 @@ FERRY = (
 )
 """Tests of a protocol from outside that start no other process: those would run the sound code."""
 
+FROM_OUTSIDE = (
+    *(
+        "test_the_section_of_an_instance_is_read_and_written",
+        "test_keys_of_other_protocols_and_wrong_values_are_refused",
+    ),
+    *("test_policies_of_one_name_belong_to_several_protocols", "test_an_entry_point_announces_it"),
+    *("test_what_cannot_be_loaded_is_refused", "test_a_policy_of_ones_own", "test_a_policy_that_cannot_be_is_refused"),
+)
+
 TESTS: dict[str, tuple[str, ...]] = {
     "model": ("tests/model/test_instance_file.py", "tests/model/test_routing.py", "tests/model/test_history.py"),
     "model.overlay": ("tests/model/test_overlay.py", "tests/model/test_routing.py"),
     "model.filters": ("tests/model/filters",),
+    **dict.fromkeys(
+        ("model.fields", "model.instance_file", "model.reading", "model.plugins", "model.protocols"),
+        (
+            *("tests/model/test_instance_file.py", "tests/traces/test_messages.py", "tests/traces/test_rows.py"),
+            *(f"tests/kit/test_ferry.py::{name}" for name in FROM_OUTSIDE),
+            *("tests/migration/test_instances.py", "tests/trees/test_protocol_instances.py"),
+        ),
+    ),
     "model.messages": ("tests/traces/test_messages.py", "tests/traces/test_rows.py", "tests/traces/test_reader.py"),
     **dict.fromkeys(
         ("model.history", "model.world", "model.definition", "model.instance", "model.pruning.definition"),
