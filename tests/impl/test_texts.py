@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -13,6 +14,7 @@ from routeproof.model.filters import EventSet, string_set
 from routeproof.model.filters.string_set import StringRange, StringSet, beginning_with, string_range
 
 PROFILES = [profile_of(EventSet.of([n])) for n in range(40)]
+KINDS: tuple[Literal["beginning", "ending", "part"], ...] = ("beginning", "ending", "part")
 WORDS = ("", "a", "ab", "abc", "abca", "bca", "cab", "bcabc", "abcabc", "c", "cc", "aab")
 
 
@@ -55,7 +57,7 @@ def test_texts_find_what_fits_a_word_and_nothing_else() -> None:
         if held and (step >= 200 or draw.random() < 0.3):
             index.remove(*held.pop(draw.randrange(len(held))))
         elif step < 200:
-            kind = draw.choice(("beginning", "ending", "part"))
+            kind = draw.choice(KINDS)
             free = [each for each in PROFILES if each not in {profile for _, profile in held}]
             if free:
                 held.append(((kind, draw.choice(WORDS[1:])), draw.choice(free)))
@@ -135,8 +137,8 @@ def test_a_set_of_words_misses_nothing() -> None:
         ends = beginning_with(strings.suffix[::-1])
         exact += [{p for p, word in held.items() if word[::-1] in ends or word[::-1] == ends.high}] * limits[1]
         assert [set(found) for _, found in lists[: len(exact)]] == exact
-        for _, found in lists[len(exact) : -1]:
-            assert any(all(part[at : at + 3] in held[p] for p in found) for part in long for at in range(len(part) - 2))
+        for _, some in lists[len(exact) : -1]:
+            assert any(all(part[at : at + 3] in held[p] for p in some) for part in long for at in range(len(part) - 2))
         words = {word for word in held.values() if len(word) >= 3}
         if index._by_gram is not None:
             assert {word for by_word in index._by_gram.values() for word in by_word} == words

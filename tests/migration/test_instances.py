@@ -3,6 +3,7 @@
 import tomllib
 from importlib.resources import files
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_what_nodes_keep() -> None:
     assert kept(Publisher(1, held=(Publish(p), Unadvertise(a)))) == Kept(True, frozenset((p.id,)))
 
 
-TWO = {
+TWO: dict[str, Any] = {
     "name": "x",
     "protocol": "migration",
     "policy": "active",
@@ -107,7 +108,8 @@ def two(**table: object) -> Instance:
 
 @pytest.mark.parametrize("given", [{}, {"refuses": [3, 1]}, {"removal": "at-once", "enters": "any-time"}])
 def test_what_is_not_the_default_is_written(given: dict[str, object]) -> None:
-    moves = to_table(two())["migration"]["moves"]
+    written: Any = to_table(two())["migration"]
+    moves = written["moves"]
     assert to_table(two(**given))["migration"] == {**given, "moves": moves}
     assert len(moves) == 4
 

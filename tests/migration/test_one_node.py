@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 
@@ -24,7 +26,7 @@ from routeproof.model.protocols import world
 from routeproof.model.world import World
 from tests.migration.test_lockstep import _by_receiver
 
-INSTANCE = {
+INSTANCE: dict[str, Any] = {
     "name": "x",
     "protocol": "migration",
     "policy": "active",
@@ -48,7 +50,7 @@ def told(asked: World, node: Node, *said: tuple[Node, object]) -> list[object]:
     local, answers = asked.protocol.initial(node), list[object]()
     assert made.tables() == local  # type: ignore[attr-defined]  # a node of migration
     for sender, message in said:
-        outcome = asked.protocol.handle(node, local, sender, message)  # type: ignore[arg-type]  # hashable
+        outcome = asked.protocol.handle(node, local, sender, message)
         local = outcome.local
         assert _by_receiver(made.receive(sender, message)) == _by_receiver(outcome.sends)  # type: ignore[arg-type]
         assert made.tables() == local  # type: ignore[attr-defined]

@@ -75,12 +75,12 @@ class Told:
                 mine = next(a for a in self.instance.advertisements if a.id == p.of)
                 self.owed |= {(p.rank, s) for s, a in self.ready if a == mine.rank and self._wants(s, p)}
         for each in delivered:
-            p, s = each.publication.rank, each.subscription.rank
-            if self.had.get(s) != each.subscription:
+            pair = each.publication.rank, each.subscription.rank
+            if self.had.get(each.subscription.rank) != each.subscription:
                 self.astray = True
                 continue
-            self.duplicate |= (p, s) in self.delivered
-            self.delivered.add((p, s))
+            self.duplicate |= pair in self.delivered
+            self.delivered.add(pair)
         active = set(self.active())
         self.ready = active if quiet else self.ready & active
         self._judge(message, quiet, fair, received)

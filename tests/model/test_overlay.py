@@ -50,7 +50,7 @@ def test_a_topology_has_other_nodes_and_channels() -> None:
     topology = Topology.of(Overlay.line(3), {"c": "client", "d": "coordinator"}, [("d", 1), (3, "c")])
     assert topology.channels == ((1, 2), (1, 5), (2, 1), (2, 3), (3, 2), (3, 4), (4, 3), (5, 1))
     assert [topology.neighbours(node) for node in topology.nodes] == [(2, 5), (1, 3), (2, 4), (3,), (1,)]
-    assert [topology.having(role) for role in ("broker", "client", "coordinator")] == [(1, 2, 3), (4,), (5,)]  # type: ignore[arg-type]  # roles
+    assert [topology.having(role) for role in ("broker", "client", "coordinator")] == [(1, 2, 3), (4,), (5,)]
     assert [topology.name(node) for node in (LOCAL, *topology.nodes)] == ["a client", "b1", "b2", "b3", "c", "d"]
     assert topology.with_brokers(()) == topology
     named = topology.with_brokers(("Ann", "Bob"))

@@ -53,7 +53,7 @@ def test_nothing_else_edits_a_queue() -> None:
 
 def test_deliveries_are_to_clients() -> None:
     asked = world(find("tiny"), "active")
-    state, sent = asked.initial(), []
+    state, sent = asked.initial(), list[tuple[Node, Hashable]]()
     while steps := list(asked.steps(state)):
         state = steps[-1].state
         sent += steps[-1].outcome.sends
@@ -85,7 +85,7 @@ class Asked:
         if self.fails:
             return self._failing()
         outcome = self.protocol.handle(node, local, sender, message)
-        return evolve(outcome, sends=(*outcome.sends, *self.strays))
+        return Outcome(outcome.local, (*outcome.sends, *self.strays), outcome.rules)
 
     def _failing(self) -> Outcome:
         raise KeyError("seven")
@@ -94,7 +94,7 @@ class Asked:
 def asking(**given: Any) -> tuple[World, Asked]:
     sound = world(find("unadv3"), "active")
     protocol = Asked(sound.protocol, **given)
-    return evolve(sound, protocol=protocol), protocol
+    return evolve(sound, protocol=protocol), protocol  # type: ignore[arg-type]  # without a name
 
 
 def test_a_node_is_asked_whether_it_takes_what_comes_next() -> None:

@@ -79,4 +79,4 @@ def test_the_ghost_gathers_them_in_order(algorithm: str, noted: object) -> None:
     [ghost] = DEFINITION.ghosts
     seen = ghost.sees(ledger, WorldEvent(None, "", (), True, ((1, 0, (2,)),)))
     assert ghost.sees(ledger, WorldEvent(None, "", (), True)) is None
-    assert (seen and ghost.after(ledger, ((2, 0, (3,)),), seen, None)) == noted
+    assert (None if seen is None else ghost.after(ledger, ((2, 0, (3,)),), seen, None)) == noted

@@ -47,7 +47,7 @@ def told(asked: World, *said: tuple[Node, object]) -> list[object]:
     assert isinstance(made, PlacingBroker)
     local, answers = asked.protocol.initial(HUB), list[object]()
     for sender, message in said:
-        outcome = asked.protocol.handle(HUB, local, sender, message)  # type: ignore[arg-type]  # hashable
+        outcome = asked.protocol.handle(HUB, local, sender, message)
         local = outcome.local
         sends = made.receive(sender, message)  # type: ignore[arg-type]  # a message
         assert by_receiver(sends) == by_receiver(outcome.sends), message
