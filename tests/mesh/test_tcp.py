@@ -1,5 +1,6 @@
 """Brokers that are processes open and close soft links, and one of them moves, while two publishers publish."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from routeproof.impl.simulator import SECOND, TimedOperation
 from routeproof.model.instance_file import parse_instance
 from routeproof.model.messages import Publication, Publish
 from routeproof.model.protocols import DEFINITIONS
+from tests.campaigns import daily
 from tests.impl.tcp.instances import Cuts, events, is_accepted, run, runs_as_it_is
-from tests.impl.tcp.running import within
+from tests.impl.tcp.running import Outage, within
 
 RATE, MANY = 500, 600
 """Publications a second, and in all."""
@@ -62,11 +64,24 @@ def operations(asked: Any) -> list[TimedOperation]:
     return found
 
 
+MESSAGES = {
+    "prepare": {3, 4},
+    "handover": {2, 5},
+    "snapshot": {2, 5},
+    "renew": {4, 5},
+    "last": {2, 3},
+    "finish": {4, 5},
+    "release": {2, 6},
+}
+"""By kind of message of a move, where the connection breaks in the middle of the first one: 6 is the coordinator."""
+
+
 @pytest.mark.parametrize("cuts", [0, 4], ids=["moves", "broken"])
 def test_each_subscriber_gets_each_publication_once(cuts: int, tmp_path: Path) -> None:
     asked = moving()
     when = Cuts(cuts, (BEFORE + MANY // 4 * SECOND // RATE) / SECOND, 0.1)
-    driver = within(run(asked, "none", operations(asked), tmp_path, when), 120.0)
+    outages = [Outage(kind, frozenset(ends), 0.05) for kind, ends in MESSAGES.items() if cuts]
+    driver = within(run(asked, "none", operations(asked), tmp_path, when, outages), 120.0)
     seen = events(tmp_path)
     delivered = Counter((e["message"]["to"], e["message"]["id"]) for e in seen if e["event"] == "deliver")
     assert delivered == {(f"s{at}", f"p{n}"): 1 for at in range(1, 6) for n in range(MANY)}
@@ -80,5 +95,11 @@ def test_each_subscriber_gets_each_publication_once(cuts: int, tmp_path: Path) -
     assert is_accepted(asked, "none", tmp_path)
 
 
-def test_a_shipped_instance_runs_as_it_is(tmp_path: Path) -> None:
-    assert runs_as_it_is("mesh", "mover3", tmp_path)
+@pytest.mark.parametrize("name", daily(["mover3", "declined3", "calledoff3"], lambda name: name == "declined3"))
+def test_a_shipped_instance_runs_as_it_is(name: str, tmp_path: Path) -> None:
+    """A move that is refused, too: nothing is renewed, and the trace is that of a network that stays as it was."""
+    assert runs_as_it_is("mesh", name, tmp_path)
+    read = map(json.loads, (tmp_path / "out" / "trace.jsonl").read_text(encoding="utf-8").splitlines()[1:])
+    kinds = {event["message"]["kind"] for event in read if event["event"] == "receive"}
+    assert ("decline" in kinds) == (name == "declined3")
+    assert not {"decline", "renew"} <= kinds
