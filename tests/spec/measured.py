@@ -34,6 +34,8 @@ SECTIONS = {
     "002-sizes": "### 002-sizes, scale 0.03",
     "002-fig12": "### 002-fig12, scale 0.1",
     "002-fig13": "### 002-fig13, scale 0.005",
+    "002-fig13b": "### 002-fig13b, scale 0.005",
+    "002-social": "### 002-social, scale 0.05",
     "002-fig14": "### 002-fig14, scale 0.05",
 }
 HEAD = "| quantity | algorithm |"
