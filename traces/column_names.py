@@ -22,7 +22,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation, Overflow
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ KEYS = ("run", "broker", "seq", "event", "peer", "text", "tables", *TIMES)
 SMALL = 1 << 20
 """The longest map or header file, in bytes."""
 
-DATE = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)?")
+DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9:]{8})(?:\.([0-9]+))?([Zz]|[+-][0-9]{2}:[0-9]{2})?")
+DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 
 
 @frozen
@@ -165,13 +166,11 @@ def timed(event: dict[str, Any], unit: str) -> dict[str, Any]:
 def nanoseconds(value: object, key: str, unit: int) -> int:
     """A time in nanoseconds: a number or digits in this unit, or a date, which is in UTC if it does not say."""
     found: Decimal | None = None
-    if isinstance(value, str) and (date := DATE.fullmatch(value.strip())) is not None:
+    text = str(value).strip()
+    if isinstance(value, str) and (date := DATE.fullmatch(text)) is not None:
         found = _since_1970(*date.groups(default=""))
-    elif isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
-            found = Decimal(str(value)) * unit
-        except (InvalidOperation, Overflow):
-            found = None
+    elif type(value) in (int, float) or (isinstance(value, str) and DIGITS.fullmatch(text)):
+        found = Decimal(text) * unit
     if found is None or not found.is_finite() or not 0 <= found <= INTEGER:
         raise TraceError(
             f"{quoted(key)}: found {shown(value)}; expected a time from 0 on: a number or a date (RFC 3339)"

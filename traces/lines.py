@@ -1,5 +1,7 @@
 """Lines of JSON: `read_block` and `read_lines` make events of them, fast; `header_row` and `event_row` write them.
 
+`line_blocks` hands out lines to a caller that reads them as it needs them.
+
 Almost all lines of almost all traces are well-formed. So a block of lines is read by a parser that is compiled for the
 types in `format` and `messages`. Only what it refuses goes to the reference, line by line, which is some twenty times
 slower: to hear why, in words, or that it is an event after all. The tests hold the two to each other.
@@ -11,7 +13,7 @@ another; `to_text` and `to_json` give its text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -46,6 +48,19 @@ def read_lines(
         yield [BadLine(number, str(error))]
 
 
+def line_blocks(
+    blocks: Iterator[bytes], number: int, dialect: Dialect, *, own: bool = False
+) -> Iterator[LineBlock | BadLine]:
+    """Yields the same lines before they are events."""
+    try:
+        for block in blocks:
+            lines = _split(block)
+            yield LineBlock(lines, number, dialect, own=own)
+            number += len(lines)
+    except Broken as error:
+        yield BadLine(number, str(error))
+
+
 def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Blocks that end anywhere as blocks that end with a line. A line that is too long stays so, but not in full."""
     begun: list[bytes] = []
@@ -77,9 +92,7 @@ def read_block(
 ) -> list[Event | BadLine]:
     """Whole lines, the first of which has this number. `checked`: also what filters and publications mean. `own`:
     messages keep the keys that their protocol adds."""
-    lines = block.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
+    lines = _split(block)
     try:
         found = _typed(block, lines)
     except REFUSALS:
@@ -89,6 +102,13 @@ def read_block(
     else:
         events = _completed(found, lines, number, dialect, own)
     return checked_lines(events) if checked else events
+
+
+def _split(block: bytes) -> list[bytes]:
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
 
 
 def checked_lines(lines: list[Event | BadLine]) -> list[Event | BadLine]:
@@ -102,6 +122,43 @@ def _typed(block: bytes, lines: list[bytes]) -> list[Event | BadLine]:
     if not block.isascii():
         str(block, "utf-8")  # strings under unknown keys are skipped, and no other code would check them
     return list(map(_decode, lines))
+
+
+class LineBlock:
+    """Lines of a trace, for a caller that needs little of most events, and can come back to a line.
+
+    `number`: that of the first line. `own` as in `read_block`.
+    """
+
+    def __init__(self, lines: list[bytes], number: int, dialect: Dialect, *, own: bool = False) -> None:
+        self._lines = lines
+        self._numbers: Sequence[int] = range(number, number + len(lines))
+        self._dialect, self._own = dialect, own
+        self._read: list[Event | BadLine] = []
+        """The events, if the fast parser refuses one of the lines."""
+
+    def events(self) -> list[Event | BadLine]:
+        """Returns their events, but for what `complete` adds. Blank lines are left out."""
+        try:
+            return _typed(b"\n".join(self._lines), self._lines)
+        except REFUSALS:
+            there = [place for place, line in enumerate(self._lines) if line.strip()]
+            self._lines, self._numbers = [self._lines[at] for at in there], [self._numbers[at] for at in there]
+            lines = zip(self._lines, self._numbers, strict=True)
+            self._read = [_read_line(line, number, self._dialect, self._own) for line, number in lines]
+            return self._read
+
+    def complete(self, place: int) -> Event | BadLine:
+        """The event of one line, with its number and its dialect."""
+        if self._read:
+            return self._read[place]
+        line = self._lines[place]
+        return _completed([_decode(line)], [line], self._numbers[place], self._dialect, self._own)[0]
+
+    def parts(self, size: int) -> Iterator[LineBlock]:
+        """Yields these lines in blocks of at most so many."""
+        for begin in range(0, len(self._lines), size):
+            yield LineBlock(self._lines[begin : begin + size], self._numbers[begin], self._dialect, own=self._own)
 
 
 def _completed(

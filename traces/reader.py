@@ -1,4 +1,5 @@
-"""Reading traces: `open_trace` event by event in constant memory, `read_trace` whole, `open_rows` rows of Parquet.
+"""Reading traces: `open_trace` event by event in constant memory, `read_trace` whole, `open_lines` and
+`open_rows` lines of JSON and rows of Parquet before they are events.
 
 The content of a file shows its container: JSON Lines, plain or in gzip or zstd, or Parquet. A line that cannot be read
 becomes a `BadLine` in its place, with its number and the reason, and the reading goes on; so does what is left of a
@@ -24,7 +25,7 @@ from routeproof.traces.containers import blocks, limited
 from routeproof.traces.fields import TraceError, in_one_line, parse
 from routeproof.traces.files import named
 from routeproof.traces.format import BadLine, Event, Header, dialect_of, keeps_own, read_header
-from routeproof.traces.lines import checked_lines, read_lines, whole_lines
+from routeproof.traces.lines import LineBlock, checked_lines, line_blocks, read_lines, whole_lines
 from routeproof.traces.messages import Meanings, meanings_of
 from routeproof.traces.parquet_file import FAULTS, ROW_BYTES, ParquetFile, RowSlice
 
@@ -96,6 +97,14 @@ def _opened(path: Path) -> BufferedReader:
         raise TraceError(f"no file has this name: {error}") from None
 
 
+@contextmanager
+def open_lines(path: Path) -> Iterator[tuple[Header, Iterator[LineBlock | BadLine]]]:
+    """Opens a trace in JSON Lines for a caller that can use lines before they are events."""
+    with _opened(path) as file:
+        header, lines = _lines(path, blocks(file, file.peek(MAGIC_BYTES)[:MAGIC_BYTES]))
+        yield header, line_blocks(lines, 2, dialect_of(header), own=keeps_own(header.protocol))
+
+
 def _read(
     path: Path, file: BufferedReader, *, checked: bool, most: int | None = None
 ) -> tuple[Header, Iterator[Event | BadLine]]:
@@ -107,17 +116,22 @@ def _read(
             raise TraceError(f"{named(path)}: {error}") from None
         return header, chain.from_iterable(events)
     found = blocks(file, beginning)
-    lines = whole_lines(found if most is None else limited(found, most))
+    header, lines = _lines(path, found if most is None else limited(found, most))
+    return header, chain.from_iterable(
+        read_lines(lines, 2, dialect_of(header), checked=checked, own=keeps_own(header.protocol))
+    )
+
+
+def _lines(path: Path, found: Iterator[bytes]) -> tuple[Header, Iterator[bytes]]:
+    """The header, and blocks of all other lines."""
+    lines = whole_lines(found)
     try:
         if not (first := next(lines, b"")):
             raise TraceError("the file is empty; expected a header")
         line, _, rest = first.partition(b"\n")
-        header = _header(line)
+        return _header(line), chain((rest,), lines)
     except TraceError as error:
         raise TraceError(f"{named(path)}: line 1: {error}") from None
-    return header, chain.from_iterable(
-        read_lines(chain((rest,), lines), 2, dialect_of(header), checked=checked, own=keeps_own(header.protocol))
-    )
 
 
 def _header(line: bytes) -> Header:

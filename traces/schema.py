@@ -4,7 +4,8 @@
 
 Each line by itself is an instance of it: the first is a header, any other an event. What it cannot say is what a filter
 means (an operator that is unknown, a filter that matches nothing), which dialects there are (a protocol from outside
-may bring its own), that `seq` rises, and that no key is given twice. A header's keys beyond the reader's own are those
+may bring its own), that `seq` rises, that no key is given twice, and that only a header with `time_unit` allows times
+that are no whole nanoseconds. A header's keys beyond the reader's own are those
 that validation and replays read; a protocol may add a section of its name.
 """
 
@@ -20,7 +21,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from routeproof.model.filters import DIALECTS, predicate_filter
 from routeproof.model.filters.sets import EVENT_NUMBER
-from routeproof.traces.fields import Name, OptionalName
+from routeproof.traces.column_names import DATE, DIGITS, TIMES
+from routeproof.traces.fields import INTEGER, Name, OptionalName
 from routeproof.traces.format import EVENTS, LINKS, Event
 from routeproof.traces.format import NEEDS as EVENT_NEEDS
 from routeproof.traces.messages import MANY
@@ -56,6 +58,15 @@ ATTRIBUTES: Schema = {
     "propertyNames": ATTRIBUTE,
     "additionalProperties": {"type": ["string", "boolean", "number"], "maxLength": predicate_filter.STRING_LENGTH},
     "maxProperties": predicate_filter.ATTRIBUTES,
+}
+
+TIME: Schema = {
+    "description": "Whole nanoseconds; if the header has `time_unit`, any number or string of digits in that unit, or a"
+    " date (RFC 3339).",
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": INTEGER},
+        {"type": "string", "pattern": rf"^\s*(?:{DIGITS.pattern}|{DATE.pattern})\s*$"},
+    ],
 }
 
 DESCRIPTIONS = {
@@ -119,8 +130,9 @@ def schema() -> Schema:
     _, found = msgspec.json.schema_components(types, schema_hook=_of_the_reader, ref_template="#/$defs/{name}")
     names = {name: NAMES.get(name, name.removesuffix("Line")) for name in found}
     definitions = {names[name]: _tidied(name, each, names) for name, each in found.items()}
-    definitions |= {"Filter": FILTER, "Predicate": PREDICATE, "Attributes": ATTRIBUTES}
+    definitions |= {"Filter": FILTER, "Predicate": PREDICATE, "Attributes": ATTRIBUTES, "Time": TIME}
     event, message = definitions["Event"], definitions["Message"]
+    event["properties"] |= {key: {"$ref": "#/$defs/Time"} for key in TIMES}
     event["allOf"] = [
         *_needed("event", EVENT_NEEDS, {"peer": {"minLength": 1}, "message": {"type": "object"}}),
         {"if": _is("event", "note"), "else": {"properties": {"message": _taken(event, "message")}}},

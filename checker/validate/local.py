@@ -53,7 +53,7 @@ from routeproof.checker.validate.traffic import (
     width_and_latest,
 )
 from routeproof.traces import BadLine, Event, TraceError, open_trace
-from routeproof.traces.reader import RowBatch, is_parquet, open_rows
+from routeproof.traces.reader import RowBatch, is_parquet, open_lines, open_rows
 
 
 def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
@@ -150,8 +150,20 @@ class _Reading:
             with open_rows(self._path, self._share.groups) as (_, rows):
                 self.read_rows(rows)
         else:
+            self.read_lines()
+
+    def read_lines(self) -> None:
+        """Reads lines of JSON: where that is possible, publications at many brokers at once."""
+        if looks_at_once(self._setting):
+            with open_lines(self._path) as (_, blocks):
+                for each in BulkReplay(self.judge, self._new_part, self._share.has).take(blocks):
+                    if isinstance(each, Part):
+                        self._put(each)
+                    else:
+                        self._cannot_read(each)
+        else:
             with open_trace(self._path) as (_, lines):
-                (self.read_mixed if looks_at_once(self._setting) else self.read)(lines)
+                self.read(lines)
 
     def read(self, lines: Iterable[Event | BadLine]) -> None:
         parts, header_run = self._parts, self._setting.run
@@ -163,14 +175,6 @@ class _Reading:
             part = parts.get((line.run or header_run, line.broker)) or self._new_part(line)
             if part is not None and part.look(line):
                 self._put(part)
-
-    def read_mixed(self, lines: Iterable[Event | BadLine]) -> None:
-        """Reads lines, with publications at many brokers at once."""
-        for each in BulkReplay(self.judge, self._new_part).take(lines):
-            if isinstance(each, Part):
-                self._put(each)
-            else:
-                self._cannot_read(each)
 
     def _cannot_read(self, line: BadLine) -> None:
         if self._share.counts_bad:

@@ -157,6 +157,7 @@ def trace_fields() -> str:
             for key, value in definition["properties"].items()
         ]
         parts.append(f"## {name}\n\n{definition['description']}\n\n" + table(("key", "", "type", "limits"), rows))
+    parts.append(f"## Time\n\n{schema['Time']['description']}")
     kinds = [
         (f"`{kind}`", meaning, ", ".join(f"`{k}`" for k in NEEDS.get(kind, ()))) for kind, meaning in EVENTS.items()
     ]

@@ -16,9 +16,7 @@ PROTOCOL = 40
 """A protocol's packages have fewer modules than this, in all rooms together."""
 LINES = 400
 """Longest module. What is written should have 80 to 350 lines."""
-LONGER = {
-    "checker/validate/broker/bulk.py": 401,
-}
+LONGER: dict[str, int] = {}
 """Modules that are still longer. The numbers only fall, and no entry is added."""
 
 

@@ -14,6 +14,7 @@ from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.setting import KEYS, MORE_KEYS, WRITTEN_KEYS, Setting
 from routeproof.model.filters import STRICT
 from routeproof.traces import BadLine, Event, TraceError, TraceWriter
+from routeproof.traces.column_names import TIMES, timed
 from routeproof.traces.format import KNOWN, read_header
 from routeproof.traces.lines import read_block
 from routeproof.traces.schema import schema
@@ -71,6 +72,45 @@ def test_events_of_the_reader_are_those_of_the_schema(row: dict[str, Any]) -> No
         if isinstance(message := changed.get("message"), dict) and message.get("kind") in ("x", "note", "x" * 300):
             continue  # a kind of a protocol's own
         assert is_event(changed) == (not problems(changed)), (changed, problems(changed))
+
+
+WRITTEN_TIMES: list[Any] = [
+    *(
+        0,
+        7,
+        1.5,
+        -1,
+        -0.5,
+        2**63 - 1,
+        2**63,
+        True,
+        None,
+        [],
+        {},
+        "",
+        " ",
+        "x",
+        "12",
+        " 12 ",
+        "12.25",
+        "1e3",
+        "1_0",
+        "-1",
+    ),
+    *("nan", "Infinity", "٣", "2026-11-19", "2026-11-19T22:18:00.25Z", "2026-11-19 22:18:00+02:00", "2026-11-19T22:18"),
+]
+
+
+@pytest.mark.parametrize("value", WRITTEN_TIMES, ids=json.dumps)
+@pytest.mark.parametrize("key", TIMES)
+def test_times_of_the_reader_are_those_of_the_schema(key: str, value: object) -> None:
+    """Under a header with `time_unit`."""
+    row = {**ROW, key: value}
+    try:
+        read = is_event(timed(dict(row), "ns"))
+    except TraceError:
+        read = False
+    assert read == (not problems(row)), problems(row)
 
 
 def _values(raw: object) -> list[object]:
@@ -171,7 +211,7 @@ def test_a_line_that_was_not_readable_is_no_instance() -> None:
 # -- headers -----------------------------------------------------------------------------------------------------------
 
 OFTEN = [17, -1, 1.5, 2**61, "shared", "mine", "us", None, [], {}, {"shared": True}, {"shared": False}, {"skew": 1}]
-TIMES = ("clock", "settles")
+OF_TIME = ("clock", "settles")
 
 
 def test_every_key_that_is_read_is_there() -> None:
@@ -181,7 +221,7 @@ def test_every_key_that_is_read_is_there() -> None:
 
 
 @pytest.mark.parametrize("value", [*OFTEN, {"shared": True, "skew": 5}, {"shared": True, "skew": -5}], ids=json.dumps)
-@pytest.mark.parametrize("key", TIMES)
+@pytest.mark.parametrize("key", OF_TIME)
 def test_times_are_what_validation_takes(key: str, value: object) -> None:
     row = {**HEADER, "policy": "active", key: value}
     try:

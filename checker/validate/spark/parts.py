@@ -16,6 +16,7 @@ import numpy as np
 from msgspec.structs import force_setattr
 
 from routeproof.checker.system.processes import collecting_rarely
+from routeproof.checker.validate.broker.batch import held
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
 from routeproof.checker.validate.broker.judge import Judge
 from routeproof.checker.validate.broker.part import Part
@@ -84,7 +85,7 @@ def _of_part(judge: Judge, number: int, blocks: Iterator[dict[str, Any]]) -> Ite
                 yield from numbered(block, setting)
 
     if looks_at_once(judge.setting):
-        for each in BulkReplay(judge, lambda _: part).take(lines()):
+        for each in BulkReplay(judge, lambda _: part).take(held(lines())):
             if isinstance(each, Part):
                 yield from _set_aside(each, number)
             else:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.validate import validate
-from routeproof.checker.validate.broker import bulk, columns
+from routeproof.checker.validate.broker import batch, bulk, columns
 from routeproof.checker.validate.broker.columns import Column
 from routeproof.checker.validate.broker.part import Part
 from routeproof.traces import BadLine, Event
@@ -195,10 +195,10 @@ def test_a_step_without_end_is_not_held(tmp_path: Path, judged: Judged, monkeypa
     monkeypatch.setattr(bulk, "LONGEST", 150)
     took = bulk.BulkReplay._judge_some
 
-    def watched(self: bulk.BulkReplay, some: list[Event | BadLine]) -> Iterator[Part | BadLine]:
+    def watched(self: bulk.BulkReplay, some: batch.Batch) -> Iterator[Part | BadLine]:
         nonlocal held
         yield from took(self, some)
-        held = max(held, *(len(broker.events) for broker in self._brokers.values()))
+        held = max(held, *(len(broker.waiting) for broker in self._brokers))
 
     monkeypatch.setattr(bulk.BulkReplay, "_judge_some", watched)
     rows = of_numbers()
