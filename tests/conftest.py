@@ -37,6 +37,9 @@ FIRST = (
     "checker/prove/",
     "pruning/",
     "quality/",
+    "trees/",
+    "spec/",
+    "traces/test_bombs.py",
 )
 """Where files or single tests take long: begun last, one of them would go on alone when all others are done."""
 
