@@ -65,6 +65,11 @@ class Said:
     text: str
 
 
+def paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs of a text, each on one line."""
+    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
 def said(value: float, how: str = "") -> Said:
     return Said(value, f"{how} {value:,}".strip())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, paragraphs, said
 from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.impl.mesh.population import CoveringFigures, MeshFigures, MeshPopulation, covered, played
 
@@ -31,11 +31,7 @@ class PopulationRun:
 Outcomes = Mapping[str, MeshFigures]
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
-
-
-ASSUMPTIONS = _paragraphs("""
+ASSUMPTIONS = paragraphs("""
 **network** The tree is filled level by level; the paper gives the degree only. Publishers are drawn among all.
 
 **data sets** are drawn: a publication has a topic, and a topic has the brokers that match it. Popularity falls with the
@@ -50,7 +46,7 @@ has no bound. An uplink counts as loaded (FWD-7) if more than 80 ms of messages 
 **scale** is the share of publications; networks have their full size from 0.005 on.
 """)
 
-CONFLICTS = _paragraphs("""
+CONFLICTS = paragraphs("""
 3,600 publications a second are printed, and only a minute is possible: 36,000 to 8.06 % of 120 brokers are the
 348,000 deliveries of Table 2, and S0's whole traffic is 3,400 messages a second (FLAG-9).
 
@@ -235,7 +231,7 @@ COVERING = Experiment(
     conclude=_conclude_covering,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **covering** Subscriptions of a topic are nested in ten levels. All brokers are asked about 40 publications, without
 regard to where these come from. Here the scale is the share of subscriptions.
 """),
@@ -303,7 +299,7 @@ THROUGHPUT = Experiment(
     conclude=_conclude_throughput,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **saturation** The paper's brokers were saturated by their processors. Here every broker sends 900 messages a second at
 most: what is delivered when the last publication is made counts.
 """),
@@ -340,7 +336,7 @@ SOCIAL_NETWORK = Experiment(
     conclude=_conclude_social,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **saturation** as for Fig. 13: every broker sends three messages for four publications of all publishers at most. The
 trace of a social network is not published: homes are drawn among all brokers, by the share that matches.
 """),

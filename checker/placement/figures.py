@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, paragraphs, said
 from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.checker.placement.running import GRAPE, POP, STATIC, AlgorithmSetting, PlacementRun, RunCosts
 from routeproof.impl.workloads.stock import Stock, StockEnterprise
@@ -44,11 +44,7 @@ BEST: Mapping[tuple[str, str], Said] = {
 """004 I: reductions by up to 85 %, 64 and 68 %, 63 and 68 %, as what is left of 100. PlanetLab, the best of all X."""
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
-
-
-ASSUMPTIONS = _paragraphs("""
+ASSUMPTIONS = paragraphs("""
 **numbers** 004 has its numbers of publishers and subscribers in an image that we do not have: 40 publishers with a
 quote a second each, and 100 subscriptions to each stock.
 
@@ -71,7 +67,7 @@ given in message times, so they are linear in the length of the path by construc
 and 100 of the range are the least and the greatest candidate.
 """)
 
-CONFLICTS = _paragraphs("""
+CONFLICTS = paragraphs("""
 The abstract and the conclusion have 85 % and 84 % as the greatest reduction of GRAPE's message rate.
 
 004 III-A says that its formula traces more publications near the end of a window; it traces more at the beginning.
@@ -234,7 +230,7 @@ FAN_OUT = Experiment(
     conclude=_conclude_trees,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **cluster** Twenty machines with six to seven brokers each: a full tree of 127 brokers is nearest to it.
 """),
     ),
@@ -337,7 +333,7 @@ THRESHOLDS_STUDY = Experiment(
     conclude=_conclude_thresholds,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **windows** POP traces at most half of its threshold in a window, as the paper has it for this study.
 """),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said, shown
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, paragraphs, said, shown
 from routeproof.checker.experiments.plots import Chart, PlotLine
 from routeproof.checker.trees.corpora import LARGE, PAPER, SEEDS, CorpusCosts, at_levels, compared, runs, timed
 from routeproof.checker.trees.planning import FLOODING, MULT, MULT2, OPT, OWN_CHANNELS, SHARES, SINGLE, SPT, TreesWish
@@ -21,10 +21,6 @@ SIZES = (500, 1_000, 2_000, 5_000)
 
 Outcomes = Mapping[str, CorpusCosts]
 Measure = Callable[[CorpusCosts], float | None]
-
-
-def _paragraphs(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
 
 
 def _draws(outcomes: Outcomes, name: str) -> list[CorpusCosts]:
@@ -82,7 +78,7 @@ def _ratio_rows(outcomes: Outcomes, name: str, dataset: str) -> Iterator[ResultR
         yield _row(f"{quantity}, {name}", one, figure, _draws(outcomes, name), _ratio(one, other))
 
 
-ASSUMPTIONS = _paragraphs("""
+ASSUMPTIONS = paragraphs("""
 **GT-ITM** Transit-stub networks are drawn here: transit domains of four brokers, one for each 500 brokers, and four
 stubs at each of these, about 31 brokers each with degree 3 on average.
 
@@ -105,7 +101,7 @@ factor 2, as in the paper. **SemCast** is a stand-in: the cheapest level of MULT
 **MULT** compares all constructions at the 16 levels that are cheapest by hub trees.
 """)
 
-CONFLICTS = _paragraphs("""
+CONFLICTS = paragraphs("""
 OPT 60 to 70 % below SINGLE and MULT at most 10 % above OPT would put MULT 56 to 67 % below SINGLE; the paper has nearly
 50 % (FLAG-25).
 
@@ -305,7 +301,7 @@ TIMES = Experiment(
     conclude=_conclude_times,
     assumptions=(
         *ASSUMPTIONS,
-        *_paragraphs("""
+        *paragraphs("""
 **time** is that of this machine, without what both algorithms need: distances, matching, the order of merges. MULT2
 considers pairs of clusters that share a document only (CLUS-9).
 """),

@@ -9,7 +9,9 @@ from typing import Any
 
 from routeproof.checker.counterexamples.record import record
 from routeproof.checker.instances import find
+from routeproof.checker.validate import validate
 from routeproof.model.protocols import world
+from routeproof.traces import to_parquet
 
 Row = dict[str, Any]
 
@@ -80,3 +82,40 @@ def says_twice(kind: str) -> Spoil:
         return True
 
     return spoil
+
+
+# -- what validation must say of them ----------------------------------------------------------------------------------
+
+
+def assert_accepted(rows: list[Row], directory: Path) -> None:
+    """A run is accepted, from JSON Lines and Parquet alike."""
+    path = write(rows, directory / "run.jsonl")
+    assert validate(path, "exact").verdict == "accepted"
+    assert validate(path, "equivalent").verdict == "accepted"
+    to_parquet(path, directory / "run.parquet")
+    assert validate(directory / "run.parquet", "exact").verdict == "accepted"
+
+
+def assert_found(
+    name: str, policy: str, spoil: Spoil, rule: str, directory: Path, form: str = "jsonl", seeds: int = 90
+) -> None:
+    """A corruption is found, in a run that goes on behind the fault: the last step of a recording may have been cut
+    off, and is not judged.
+    """
+    for seed in range(seeds):
+        if not spoil(rows := run_of(name, policy, seed)):
+            continue
+        path = write(rows, directory / "run.jsonl")
+        if form == "parquet":
+            to_parquet(path, path := directory / "run.parquet")
+        report = validate(path)
+        if report.verdict != "unknown":
+            break
+    assert report.verdict == "rejected"
+    assert rule in {each.rule for each in report.rejections}
+
+
+def assert_rejected(name: str, policy: str, mutant: str, directory: Path, seeds: int) -> None:
+    """One of some runs of a broken broker is rejected."""
+    runs = (run_of(name, policy, seed, mutant) for seed in range(seeds))
+    assert any(validate(write(run, directory / "run.jsonl")).verdict == "rejected" for run in runs)

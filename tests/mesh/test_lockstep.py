@@ -17,7 +17,10 @@ from routeproof.impl.mesh.links import LinkProfile
 from routeproof.impl.mesh.move import MoveCoordinator, MovingBroker
 from routeproof.impl.mesh.tables import SubscriptionTables
 from routeproof.model.instance import Instance
+from routeproof.model.mesh.forwarding import working_map
 from routeproof.model.mesh.messages import Grant
+from routeproof.model.mesh.state import MeshTables
+from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
 from routeproof.spec.mesh.specification import SPECIFICATION
 from tests.mesh.conftest import INSTANCES
@@ -60,7 +63,24 @@ def walk(instance: Instance, seed: int, beginning: Sequence[str] = ()) -> Counte
         assert node.tables() == step.state.locals[asked.nodes.index(step.action.node)], so_far
         rules.update(step.outcome.rules)
         state = step.state
+    for each in nodes.values():
+        if isinstance(each, MovingBroker):
+            assert working(each) == derived(each.tables()), so_far
     return rules
+
+
+def working(node: MovingBroker) -> dict[Node, Node]:
+    """By anchor the end that stands for it in the working table."""
+    view = node.working()
+    held = node.subscriptions._working
+    return {anchor: view.array[place] for place, anchors in enumerate(held) for anchor in anchors}
+
+
+def derived(tables: MeshTables) -> dict[Node, Node]:
+    """The same as it follows from the master structures (MESH-2, SUB-5)."""
+    represents = working_map(tables.master, tables.links).representative
+    anchors = {anchor for _, anchor in tables.subs} - {tables.master.centre}
+    return {anchor: represents[anchor] for anchor in anchors if anchor in represents}
 
 
 def _by_receiver(sends: object) -> dict[int, list[object]]:

@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.instances import shipped
-from routeproof.checker.validate import validate
-from routeproof.traces import to_parquet
 from tests.campaigns import daily
-from tests.kit.runs import changes, leaves_out, run_of, says_twice, write
+from tests.kit.runs import assert_accepted, assert_found, assert_rejected, changes, leaves_out, run_of, says_twice
 
 HOLDING = [i.name for i in shipped() if i.protocol == "mesh" and not i.must_fail]
 CORRUPTIONS = {
@@ -38,30 +36,15 @@ CORRUPTIONS = {
 @pytest.mark.parametrize("name", daily(HOLDING, lambda name: name in ("mover3", "bypass4", "spokes4", "rounds4")))
 def test_runs_of_the_model_are_accepted(name: str, tmp_path: Path) -> None:
     for seed in range(3):
-        path = write(run_of(name, "none", seed), tmp_path / "run.jsonl")
-        assert validate(path, "exact").verdict == "accepted"
-        assert validate(path, "equivalent").verdict == "accepted"
-        to_parquet(path, tmp_path / "run.parquet")
-        assert validate(tmp_path / "run.parquet", "exact").verdict == "accepted"
+        assert_accepted(run_of(name, "none", seed), tmp_path)
 
 
 @pytest.mark.parametrize("name", list(CORRUPTIONS))
 def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
-    """In a run that goes on behind the fault: the last step of a recording may have been cut off, and is not judged."""
     instance, spoil, rule = CORRUPTIONS[name]
-    for seed in range(60):
-        if not spoil(rows := run_of(instance, "none", seed)):
-            continue
-        report = validate(write(rows, tmp_path / "run.jsonl"))
-        if report.verdict != "unknown":
-            break
-    assert report.verdict == "rejected"
-    assert rule in {each.rule for each in report.rejections}
+    assert_found(instance, "none", spoil, rule, tmp_path)
 
 
 @pytest.mark.parametrize("mutant", ["anchor-stays", "hands-over-early", "finishes-early", "withdrawals-forgotten"])
 def test_a_broken_implementation_is_rejected(mutant: str, tmp_path: Path) -> None:
-    verdicts = {
-        validate(write(run_of("subtree4", "none", seed, mutant), tmp_path / "run.jsonl")).verdict for seed in range(8)
-    }
-    assert "rejected" in verdicts
+    assert_rejected("subtree4", "none", mutant, tmp_path, 8)

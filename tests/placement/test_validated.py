@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from routeproof.checker.instances import shipped
-from routeproof.checker.validate import validate
-from routeproof.traces import to_parquet
-from tests.kit.runs import run_of, write
+from tests.kit.runs import assert_accepted, assert_found, assert_rejected, run_of
 from tests.placement.runs import CORRUPTIONS
 
 LARGE = ("order4", "unnamed4", "carried3")
@@ -16,29 +14,14 @@ RUNS = [(each.name, each.policies[-1]) for each in shipped() if each.protocol ==
 
 @pytest.mark.parametrize(("name", "policy"), RUNS)
 def test_runs_of_the_model_are_accepted(name: str, policy: str, tmp_path: Path) -> None:
-    path = write(run_of(name, policy, 1), tmp_path / "run.jsonl")
-    assert validate(path, "exact").verdict == "accepted"
-    assert validate(path, "equivalent").verdict == "accepted"
-    to_parquet(path, tmp_path / "run.parquet")
-    assert validate(tmp_path / "run.parquet", "exact").verdict == "accepted"
+    assert_accepted(run_of(name, policy, 1), tmp_path)
 
 
 @pytest.mark.parametrize("name", list(CORRUPTIONS))
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_a_corruption_is_found(name: str, form: str, tmp_path: Path) -> None:
-    """In a run that goes on behind the fault: the last step of a recording may have been cut off, and is not judged."""
     instance, spoil, rule = CORRUPTIONS[name]
-    for seed in range(90):
-        if not spoil(rows := run_of(instance, "active", seed)):
-            continue
-        path = write(rows, tmp_path / "run.jsonl")
-        if form == "parquet":
-            to_parquet(path, path := tmp_path / "run.parquet")
-        report = validate(path)
-        if report.verdict != "unknown":
-            break
-    assert report.verdict == "rejected"
-    assert rule in {each.rule for each in report.rejections}
+    assert_found(instance, "active", spoil, rule, tmp_path, form)
 
 
 @pytest.mark.parametrize(
@@ -49,5 +32,4 @@ def test_a_corruption_is_found(name: str, form: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_broker_is_rejected(mutant: str, name: str, tmp_path: Path) -> None:
-    runs = (run_of(name, "active", seed, mutant) for seed in range(30))
-    assert any(validate(write(run, tmp_path / "run.jsonl")).verdict == "rejected" for run in runs)
+    assert_rejected(name, "active", mutant, tmp_path, 30)
