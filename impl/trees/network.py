@@ -27,6 +27,9 @@ MOST_COST = 1_000_000
 ROUNDS = 512
 """Rounds of relaxation in columns, after which distances are computed source by source."""
 
+MOST_STEPS = 16
+"""The greatest cost of a link, in what all costs are multiples of, for which distances are computed level by level."""
+
 AT_ONCE = 500_000
 """Distances that one round of relaxation holds."""
 
@@ -132,9 +135,8 @@ class BrokerGraph:
     def distances(self) -> Array:
         """The cost of a cheapest path between each two brokers, in the smallest type that holds them."""
         n = len(self)
-        if (self.cost == self.cost[0]).all():
-            rows = self._hops()
-            return self._distances_by_heap() if rows is None else rows
+        if (rows := self._by_levels()) is not None:
+            return rows
         found: Array = None
         step = max(1, AT_ONCE // len(self.to))
         for first in range(0, n, step):
@@ -147,26 +149,35 @@ class BrokerGraph:
             found[first : first + step] = rows
         return found
 
-    def _hops(self) -> Array:
-        """The distances where all links cost the same, level by level, with a bit for each source; None if far."""
+    def _by_levels(self) -> Array:
+        """The distances, level by level, with a bit for each source; None if costs differ widely, or brokers are far.
+
+        A level is what all costs are multiples of. Who is reached so many levels ago is known for each cost.
+        """
         n = len(self)
-        unit = int(self.cost[0])
-        reached = np.zeros((n, n // 64 + 1), np.uint64)
+        unit = int(np.gcd.reduce(self.cost))
+        steps = (self.cost // unit)[self.arc_link]
+        past = int(steps.max())
+        if past > MOST_STEPS:
+            return None
+        reached = np.zeros((past, n, n // 64 + 1), np.uint64)
         at = np.arange(n)
-        reached[at, at // 64] = np.uint64(1) << (at % 64).astype(np.uint64)
-        found = np.zeros((n, n), _type_for(ROUNDS * unit))
-        for _ in range(ROUNDS):
-            missing = np.unpackbits(np.invert(reached).view(np.uint8), axis=1, count=n, bitorder="little")
+        reached[0, at, at // 64] = np.uint64(1) << (at % 64).astype(np.uint64)
+        found = np.zeros((n, n), _type_for(ROUNDS * past * unit))
+        for level in range(1, ROUNDS * past + 1):
+            now = reached[(level - 1) % past]
+            missing = np.unpackbits(np.invert(now).view(np.uint8), axis=1, count=n, bitorder="little")
             if not missing.any():
                 return found
             found += missing if unit == 1 else missing * found.dtype.type(unit)
-            near = np.empty_like(reached)
+            near = np.empty_like(now)
             for first in range(0, n, 256):
                 last = min(n, first + 256)
-                arcs = self.to[self.begin[first] : self.begin[last]]
+                arcs = slice(self.begin[first], self.begin[last])
                 starts = self.begin[first:last] - self.begin[first]
-                near[first:last] = np.bitwise_or.reduceat(reached[arcs], starts, axis=0)
-            reached |= near
+                before = reached[(level - steps[arcs]) % past, self.to[arcs]]
+                near[first:last] = np.bitwise_or.reduceat(before, starts, axis=0)
+            reached[level % past] = near | now
         return None
 
     def _distances_from(self, sources: Array) -> Array:

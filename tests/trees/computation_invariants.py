@@ -14,7 +14,6 @@ from routeproof.impl.trees.clustering import dendrogram
 from routeproof.impl.trees.computing import ALL, Computed, Trees
 from routeproof.impl.trees.dynamics import ClusterCoordinator, Interested, Routes, Sampled, by_mult
 from routeproof.impl.trees.multiple import Planning, Readings
-from routeproof.impl.trees.network import BrokerGraph
 from routeproof.impl.trees.steiner import METHODS
 from routeproof.impl.trees.strategy import RoutingCosts, Strategy
 from tests.trees.computation_cases import (
@@ -300,14 +299,15 @@ def merges(case: Case) -> None:
 
 
 def distances(case: Case) -> None:
-    """Distances and shortest-path trees are those of networkx."""
-    far = dict(nx.all_pairs_dijkstra_path_length(case.graph, weight="cost"))
+    """Distances and shortest-path trees are those of networkx, with costs that are alike and that differ widely."""
     n = len(case.network)
-    assert case.network.distances.tolist() == [[far[u][v] for v in range(n)] for u in range(n)], "NET-1"
-    slow = BrokerGraph.of((f"{a:02}", f"{b:02}", c) for a, b, c in case.links)._distances_by_heap()
-    assert slow.tolist() == case.network.distances.tolist(), "NET-1"
-    for root in range(n):
-        tree = neighbours_in(case.network.shortest_path_tree(root).tolist())
-        for u, v in tree.edges:
-            tree.edges[u, v]["cost"] = case.graph.edges[u, v]["cost"]
-        assert nx.single_source_dijkstra_path_length(tree, root, weight="cost") == far[root], "NET-1"
+    wide = evolve(case, links=tuple((a, b, 100 * (a + b) + c) for a, b, c in case.links))
+    for each in (case, wide):
+        far = dict(nx.all_pairs_dijkstra_path_length(each.graph, weight="cost"))
+        assert each.network.distances.tolist() == [[far[u][v] for v in range(n)] for u in range(n)], "NET-1"
+        assert each.network._distances_by_heap().tolist() == each.network.distances.tolist(), "NET-1"
+        for root in range(n):
+            tree = neighbours_in(each.network.shortest_path_tree(root).tolist())
+            for u, v in tree.edges:
+                tree.edges[u, v]["cost"] = each.graph.edges[u, v]["cost"]
+            assert nx.single_source_dijkstra_path_length(tree, root, weight="cost") == far[root], "NET-1"

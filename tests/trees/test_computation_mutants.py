@@ -27,6 +27,9 @@ class Mutant:
 
 
 MUTANTS = {
+    "one-level-late": Mutant(
+        "network", "BrokerGraph._by_levels", "reached[(level - steps[arcs])", "reached[(level - 1)", "distances"
+    ),
     "lowest-common-ancestor": Mutant("tree", "Rooted.meeting", "np.where(width == 0, low, found)", "low", "inv_6"),
     "load-of-the-subtree": Mutant(
         "tree", "Connected.loads", "sums[at + self.tree.size] - sums[at]", "sums[at]", "inv_3"
