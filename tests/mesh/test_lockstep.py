@@ -1,7 +1,7 @@
 """The reference implementation of the mesh says what the model says, whatever happens in whatever order."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -23,6 +23,7 @@ from routeproof.model.mesh.state import MeshTables
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
 from routeproof.spec.mesh.specification import SPECIFICATION
+from tests.kit.lockstep import beside
 from tests.mesh.conftest import INSTANCES
 from tests.mesh.drawn import network
 
@@ -39,34 +40,12 @@ SECOND_COPY = (
 
 
 def walk(instance: Instance, seed: int, beginning: Sequence[str] = ()) -> Counter[str]:
-    """One random run to its end, with the implementation beside the model at every node; returns the rules.
+    return beside(IMPLEMENTATION, world(instance, "none"), seed, beginning=beginning, at_the_end=_is_derived)
 
-    `beginning`: the labels of the first steps, where these are not left to chance.
-    """
-    draw, rules, asked = Random(seed), Counter[str](), world(instance, "none")
-    own = IMPLEMENTATION.own_of(asked.instance)
-    nodes = {
-        node: IMPLEMENTATION.make(node, [v for u, v in asked.links if u == node], asked.policy, own)
-        for node in asked.nodes
-    }
-    state, so_far = asked.initial(), list[str]()
-    while enabled := [action for action in asked.actions if asked.enabled(state, action)]:
-        weights = [1 if action.operation is not None else 4 for action in enabled]
-        wanted = beginning[len(so_far)] if len(so_far) < len(beginning) else ""
-        action = next((each for each in enabled if each.label == wanted), None) or draw.choices(enabled, weights)[0]
-        step = asked.step(state, action)
-        node = nodes[step.action.node]
-        assert isinstance(node, MovingBroker | MoveCoordinator)
-        so_far.append(step.action.label)
-        sends = node.receive(step.sender, step.message)  # type: ignore[arg-type]  # a message
-        assert _by_receiver(sends) == _by_receiver(step.outcome.sends), so_far
-        assert node.tables() == step.state.locals[asked.nodes.index(step.action.node)], so_far
-        rules.update(step.outcome.rules)
-        state = step.state
-    for each in nodes.values():
-        if isinstance(each, MovingBroker):
-            assert working(each) == derived(each.tables()), so_far
-    return rules
+
+def _is_derived(node: object) -> None:
+    if isinstance(node, MovingBroker):
+        assert working(node) == derived(node.tables())
 
 
 def working(node: MovingBroker) -> dict[Node, Node]:
@@ -81,14 +60,6 @@ def derived(tables: MeshTables) -> dict[Node, Node]:
     represents = working_map(tables.master, tables.links).representative
     anchors = {anchor for _, anchor in tables.subs} - {tables.master.centre}
     return {anchor: represents[anchor] for anchor in anchors if anchor in represents}
-
-
-def _by_receiver(sends: object) -> dict[int, list[object]]:
-    """Order matters on each channel; between channels it does not."""
-    found: dict[int, list[object]] = defaultdict(list)
-    for receiver, message in sends:  # type: ignore[attr-defined]  # pairs
-        found[receiver].append(message)
-    return dict(found)
 
 
 @pytest.mark.parametrize("name", NAMES)

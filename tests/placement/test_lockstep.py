@@ -1,8 +1,7 @@
 """The reference implementation of placement says what the model says, whatever happens in whatever order."""
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from routeproof.model.placement.vocabulary import READINGS, Amount, PlacementTab
 from routeproof.model.protocols import world
 from routeproof.model.world import World
 from routeproof.spec.placement import SPECIFICATION
+from tests.kit.lockstep import beside
 
 INSTANCES = Path(__file__).resolve().parents[2] / "model/placement/instances"
 NAMES = sorted(path.stem for path in INSTANCES.glob("*.toml"))
@@ -33,34 +33,8 @@ def in_one_order(tables: object) -> PlacementTables:
     return evolve(tables, **{name: tuple(sorted(getattr(tables, name), key=repr)) for name in names})
 
 
-def by_receiver(sends: Iterable[tuple[int, object]]) -> dict[int, list[object]]:
-    """Order matters on each channel; between channels it does not."""
-    found: dict[int, list[object]] = defaultdict(list)
-    for receiver, message in sends:
-        found[receiver].append(message)
-    return dict(found)
-
-
 def walk(asked: World, seed: int) -> Counter[str]:
-    """One random run to its end, with the implementation next to the model at every broker; returns the rules."""
-    draw, rules = random.Random(seed), Counter[str]()
-    own = IMPLEMENTATION.own_of(asked.instance)
-    brokers = {
-        b: IMPLEMENTATION.make(b, asked.instance.overlay.neighbours(b), asked.policy, own) for b in asked.brokers
-    }
-    state = asked.initial()
-    while enabled := [action for action in asked.actions if asked.enabled(state, action)]:
-        weights = [1 if action.operation is not None else 4 for action in enabled]
-        step = asked.step(state, draw.choices(enabled, weights)[0])
-        broker = brokers[step.action.node]
-        assert isinstance(broker, PlacingBroker)
-        sends = broker.receive(step.sender, step.message)  # type: ignore[arg-type]  # a message
-        assert by_receiver(sends) == by_receiver(step.outcome.sends), step.action.label
-        expected = step.state.locals[asked.nodes.index(step.action.node)]
-        assert in_one_order(broker.tables()) == in_one_order(expected), step.action.label
-        rules.update(step.outcome.rules)
-        state = step.state
-    return rules
+    return beside(IMPLEMENTATION, asked, seed, in_one_order=in_one_order)
 
 
 @pytest.mark.parametrize("name", NAMES)

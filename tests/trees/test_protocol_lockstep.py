@@ -1,7 +1,7 @@
 """The reference brokers of dissemination on trees say what the model says, whatever happens in whatever order."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -16,6 +16,7 @@ from routeproof.model.instance_file import parse_instance
 from routeproof.model.protocols import world
 from routeproof.model.trees.vocabulary import READINGS, Commit, parameters_of
 from routeproof.spec.trees import SPECIFICATION
+from tests.kit.lockstep import beside
 from tests.trees.protocol_drawn import network
 
 NOT_IMPLEMENTED = ("looked", "torn", "leaves", "dropped")
@@ -30,33 +31,7 @@ WALKS, DRAWN = 12, 60
 
 
 def walk(instance: Instance, seed: int) -> Counter[str]:
-    """One random run to its end, with the implementation next to the model at every node; returns the rules."""
-    draw, rules, asked = Random(seed), Counter[str](), world(instance, "none")
-    own = IMPLEMENTATION.own_of(asked.instance)
-    nodes = {
-        node: IMPLEMENTATION.make(node, [v for u, v in asked.links if u == node], asked.policy, own)
-        for node in asked.nodes
-    }
-    state = asked.initial()
-    while enabled := [action for action in asked.actions if asked.enabled(state, action)]:
-        weights = [1 if action.operation is not None else 3 for action in enabled]
-        step = asked.step(state, draw.choices(enabled, weights)[0])
-        node = nodes[step.action.node]
-        assert isinstance(node, TreeRoutingBroker | SwitchCoordinator)
-        sends = node.receive(step.sender, step.message)  # type: ignore[arg-type]  # a message
-        assert _by_receiver(sends) == _by_receiver(step.outcome.sends), step.action.label
-        assert node.tables() == step.state.locals[asked.nodes.index(step.action.node)], step.action.label
-        rules.update(step.outcome.rules)
-        state = step.state
-    return rules
-
-
-def _by_receiver(sends: object) -> dict[int, list[object]]:
-    """Order matters on each channel; between channels it does not."""
-    found: dict[int, list[object]] = defaultdict(list)
-    for receiver, message in sends:  # type: ignore[attr-defined]  # pairs
-        found[receiver].append(message)
-    return dict(found)
+    return beside(IMPLEMENTATION, world(instance, "none"), seed, often=3)
 
 
 @pytest.mark.parametrize("name", NAMES)
