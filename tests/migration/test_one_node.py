@@ -24,7 +24,7 @@ from routeproof.model.migration.vocabulary import (
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocols import world
 from routeproof.model.world import World
-from tests.migration.test_lockstep import _by_receiver
+from tests.kit.lockstep import by_receiver
 
 INSTANCE: dict[str, Any] = {
     "name": "x",
@@ -52,7 +52,7 @@ def told(asked: World, node: Node, *said: tuple[Node, object]) -> list[object]:
     for sender, message in said:
         outcome = asked.protocol.handle(node, local, sender, message)
         local = outcome.local
-        assert _by_receiver(made.receive(sender, message)) == _by_receiver(outcome.sends)  # type: ignore[arg-type]
+        assert by_receiver(made.receive(sender, message)) == by_receiver(outcome.sends)  # type: ignore[arg-type]
         assert made.tables() == local  # type: ignore[attr-defined]
         answers += [message for _, message in outcome.sends]
     return answers

@@ -21,7 +21,8 @@ from routeproof.model.placement.vocabulary import (
 )
 from routeproof.model.protocols import world
 from routeproof.model.world import World
-from tests.placement.test_lockstep import by_receiver, in_one_order
+from tests.kit.lockstep import by_receiver
+from tests.placement.test_lockstep import in_one_order
 
 HUB = 1
 
