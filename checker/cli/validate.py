@@ -231,6 +231,7 @@ def _rejections(report: Report) -> list[str]:
         if first.is_consequence or (first.rule in SEEN_BY_CLIENTS and has_causes):
             word = "consequence"
         rows = [
+            ("cause", first.cause),
             ("handling", first.handling),
             ("wanted", first.wanted),
             ("seen", first.seen),
@@ -303,6 +304,7 @@ def _row(r: Rejection) -> dict[str, Any]:
         "seen": r.seen,
         "accepted": r.accepted,
         "line": r.at,
+        "cause": r.cause,
         "handling": r.handling,
         "reason": r.reason,
         "losses": r.losses,

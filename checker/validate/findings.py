@@ -76,6 +76,8 @@ class Rejection:
     """True if another rejection, or a crash, explains it."""
     losses: str = field(default="", order=False, converter=storable)
     """The deliveries that were lost after it, in words."""
+    cause: str = field(default="", order=False, converter=storable)
+    """The cause behind it in words, if later steps show one."""
 
 
 def few(names: tuple[str, ...]) -> str:

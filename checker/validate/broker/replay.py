@@ -8,11 +8,13 @@ next begins; then the answer is held against the model's. The first event that t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from attrs import evolve
 
+from routeproof.checker.validate.broker.amnesia import FORGOTTEN, RECENT, Amnesia, Handled
 from routeproof.checker.validate.broker.canonical import ADDS
 from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
 from routeproof.checker.validate.broker.comparison import Difference
@@ -82,6 +84,9 @@ class BrokerReplay:
         self._time = -1
         self._sends: list[Sent] = []
         self._deliveries: list[Delivery] = []
+        self._recent: deque[Handled] = deque(maxlen=RECENT)
+        """The latest control messages."""
+        self._amnesia: Amnesia | None = None
 
     @property
     def table_size(self) -> int | None:
@@ -101,6 +106,8 @@ class BrokerReplay:
                 self.signs.stray(meant)
             else:
                 self._sends.append((neighbour, meant, seq, line))
+        elif self._amnesia is not None and peer in self._neighbours:
+            self._amnesia.sent((self._neighbours[peer], self._names.named(meant), seq, line))
 
     def deliver(self, seq: int, line: int, to: str, meant: MessageMeaning) -> None:
         if self._next(seq, line):
@@ -109,6 +116,8 @@ class BrokerReplay:
                 self._reject(seq, "TRC-5", "nothing, since no message is being handled", seen)
             else:
                 self._deliveries.append((meant, to, seq, line))
+        elif self._amnesia is not None:
+            self._amnesia.delivered((meant, to, seq, line))
 
     def refuse(self, seq: int, line: int, event: str, said: str) -> None:
         """A message that no client can be given, or can give."""
@@ -127,6 +136,8 @@ class BrokerReplay:
                 self._reject_peer(seq, peer)
             else:
                 self._handle(seq, sender, peer, meant)
+        elif self._amnesia is not None:
+            self._amnesia.begin((self._neighbours.get(peer, LOCAL), self._names.named(meant), seq))
 
     def client(self, seq: int, line: int, peer: str, meant: MessageMeaning) -> None:
         if self.rejection is None and self._replays:
@@ -143,6 +154,9 @@ class BrokerReplay:
                     id: peer for id, peer in self._comparison.client_of.items() if id in known
                 }
                 self._look_at = max(FEWEST, 2 * len(self._comparison.client_of))
+        elif self._amnesia is not None:
+            self._comparison.client_of.update((i.of or i.id, peer) for i in meant.items if meant.kind in ADDS)
+            self._amnesia.begin((LOCAL, meant, seq))
 
     @property
     def knowledge(self) -> Knowledge:
@@ -193,6 +207,9 @@ class BrokerReplay:
         if self._next(seq, line) and self._close(may_be_cut=True):
             self.unfinished = None
             self.model.restart()
+            self._recent.clear()
+        elif self._amnesia is not None:
+            self._amnesia.end()
         self._between(line)
 
     def snapshot(self, seq: int, line: int, tables: TraceTables | None) -> None:
@@ -203,6 +220,10 @@ class BrokerReplay:
             difference = self.model.difference(self._names.named_tables(tables))
             if difference is not None:
                 self._reject(seq, "TRC-4", *difference)
+                if self.rejection is not None and tables.advs == tables.subs == ():
+                    self.rejection = evolve(self.rejection, cause=f"the tables are empty: {FORGOTTEN}")
+        elif self._amnesia is not None:
+            self._amnesia.end()
         self._between(line)
 
     def give_up(self) -> None:
@@ -222,6 +243,8 @@ class BrokerReplay:
             self._close(may_be_cut=True)
             if self.unfinished is not None and not told.is_control:
                 self.last_publication = told.id
+        if self.rejection is not None and self._amnesia is not None:
+            self.rejection = evolve(self.rejection, cause=self._amnesia.cause)
         return self.rejection
 
     def _next(self, seq: int, line: int) -> bool:
@@ -278,6 +301,9 @@ class BrokerReplay:
                     self.rejection = self.rejection or wrong
                     stray = next((meant for _, meant, seq, _ in self._sends if seq == first.seq), None)
                     self.signs.stray(stray)
+                    step = self._sender, told, self._begun
+                    seen = self._sends, self._deliveries
+                    self._amnesia = Amnesia.suspected(self._comparison, self.model, self._recent, step, seen)
                     return False
                 self.unfinished = wrong
         if self._comparison.deviates:
@@ -288,6 +314,8 @@ class BrokerReplay:
             sender = "" if self._sender == LOCAL else self.setting.name_of(self._sender)
             sends = self._sends if self._sends_observed else None
             self._on_accepted(AcceptedStep(told, sender, self._begun, self._before, self._time, sends))
+        if told.is_control:
+            self._recent.append((self._sender, told, self._begun))
         self._told = None
         if self._sends:
             self._sends = []

@@ -18,6 +18,10 @@ FAULTS = (
     "sends a publication for each subscription",
     "withdraws at another neighbour",
 )
+FORGETS = "forgets its tables and does not say so"
+"""Not one of `FAULTS`: the first difference does not show the cause."""
+FORGOTTEN = ("r3", "wide", "unsubscribe")
+"""Before this message."""
 DROPPED = ("r3", "narrow", "subscribe")
 LINKS = (("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("r3", "r5"))
 Row = dict[str, Any]
@@ -110,6 +114,9 @@ def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
             ):
                 continue
             local = came not in near
+            if fault == FORGETS and (r, m["id"], m["kind"]) == FORGOTTEN:
+                ads[r], subs[r] = {}, {}
+                sent |= {(r, n): [] for n in near[r]}
             write(r, "client" if local else "receive", came, m)
             kind, fresh = m["kind"], m["id"]
             hop = "" if local else came

@@ -8,7 +8,9 @@ from attrs import frozen
 
 from routeproof.checker.cli.validate import render
 from routeproof.checker.validate import Report, validate
-from tests.checker.validate.foreign import FAULTS, SCRIPT, network
+from tests.checker.validate.foreign import FAULTS, FORGETS, SCRIPT, Row, network
+
+KINDS = ["client", "receive", "send", "deliver"]
 
 
 def judged(fault: str, folder: Path) -> Report:
@@ -120,6 +122,7 @@ def test_the_first_five_lines_name_the_cause(fault: str, tmp_path: Path) -> None
     assert told.because in first.reason
     assert told.lost in first.losses
     assert bool(told.lost) == bool(first.losses)
+    assert not first.cause
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -130,3 +133,49 @@ def test_what_clients_saw_is_a_consequence(fault: str, tmp_path: Path) -> None:
     assert words.count("  consequence: ") == len({r.rule for r in consequences})
     assert all(r.broker == "r3" for r in report.rejections if r not in consequences)
     assert all("matches" in r.reason for r in consequences if r.rule == "TRC-7")
+
+
+def test_a_broker_that_forgets_its_tables_is_named(tmp_path: Path) -> None:
+    """Whatever its empty tables lack first: from there on it does what follows from what came since."""
+    report = judged(FORGETS, tmp_path)
+    _, place, *lines = render(report).splitlines()
+    assert place.startswith("  first rejection: run theirs, broker r3, seq ")
+    seq = report.rejections[0].cause.split()[2]
+    assert " ".join("".join(lines[:2]).split()) == (
+        f"cause from seq {seq} on there is only what follows from messages since then: this broker has forgotten its"
+        " tables, as in a restart that is not in the trace"
+    )
+    assert "handling  unsubscribe(wide) from r2" in render(report)
+    handled = [row for row in network(SCRIPT, FORGETS) if row.get("broker") == "r3" and row["seq"] == int(seq)]
+    assert [row["message"]["id"] for row in handled] == ["wide"]
+
+
+def test_one_wrong_step_shows_no_forgotten_tables(tmp_path: Path) -> None:
+    rows = network(SCRIPT, FORGETS)
+    end = next(n for n, row in enumerate(rows) if row.get("broker") == "r3" and row["message"]["id"] == "p3")
+    path = tmp_path / "short.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[: end + 1]))
+    first = validate(path).rejections[0]
+    assert (first.broker, first.rule, first.cause) == ("r3", "RTE-6", "")
+
+
+@pytest.mark.parametrize("left", [[], ["narrow"]])
+def test_a_snapshot_of_empty_tables_shows_that_they_are_forgotten(left: list[str], tmp_path: Path) -> None:
+    def told(row: Row) -> Row:
+        return {**row, "seq": 2 * row["seq"]} if "seq" in row else {**row, "observes": [*KINDS, "snapshot"]}
+
+    rows = [told(row) for row in network(SCRIPT)]
+    at = next(n for n, row in enumerate(rows) if row.get("broker") == "r3" and row["message"]["id"] == "p3")
+    tables = {"advs": [], "subs": [{"id": id, "from": "r2"} for id in left]}
+    snapshot = {
+        "broker": "r3",
+        "seq": rows[at]["seq"] - 1,
+        "event": "snapshot",
+        "tables": tables,
+        "time": rows[at]["time"],
+    }
+    path = tmp_path / "told.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (*rows[:at], snapshot, *rows[at:])))
+    first = validate(path).rejections[0]
+    assert (first.broker, first.rule) == ("r3", "TRC-4")
+    assert first.cause.startswith("the tables are empty: this broker has forgotten its tables") == (not left)
