@@ -16,7 +16,7 @@ from tests.naive.systems import system
 
 STATES = 10_000
 """Larger instances are left out."""
-DAILY, ALL = 12, 250
+DAILY, ALL = 8, 250
 UNJUDGED = {"CriticalBroker"}
 
 

@@ -10,6 +10,7 @@ from routeproof.checker.validate import Level, validate
 from routeproof.checker.validate.broker.canonical import MessageWords, distinguished
 from routeproof.model.routing_mutants import MUTANTS
 from routeproof.traces import to_parquet
+from tests.campaigns import drawn
 from tests.checker.validate.corrupt import CORRUPTIONS, lose
 from tests.checker.validate.walks import POLICIES, judged, rows_of, write
 
@@ -43,13 +44,14 @@ def test_a_broken_broker_is_rejected(mutant: str, tmp_path: Path) -> None:
     assert "rejected" in verdicts, "no run shows it"
 
 
+@drawn(0.5)
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
+def test_a_corruption_is_found(name: str, share: float, tmp_path: Path) -> None:
     """In runs of chance, under every policy, at both levels: it is the first rejection, at the event where it must
     show, for the rule that it breaks."""
     corruption, found, told = CORRUPTIONS[name], 0, 0
     for instance, policy in product(("star4", "line4", "quotes3"), POLICIES):
-        for seed in range(2):
+        for seed in range(round(2 * share)):
             rows = rows_of(instance, policy, seed)
             run = rows[0]["run"]
             where = corruption.spoil(rows)
@@ -62,7 +64,7 @@ def test_a_corruption_is_found(name: str, tmp_path: Path) -> None:
                     told += 1  # the recording may end there
                 else:
                     corruption.assert_shown(report.rejections, run, where, level)
-    assert found >= 6
+    assert found >= 6 * share
     assert told < found
 
 
