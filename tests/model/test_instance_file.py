@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from routeproof.checker.instances import folders
 from routeproof.model.filters import EventSet
-from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber
+from routeproof.model.instance import Advertiser, Faults, Instance, Subscriber, core_operations
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
 from routeproof.model.messages import Advertisement, Publication, Subscription
 from routeproof.model.overlay import Overlay
 from routeproof.model.protocols import policies_for
 from routeproof.model.pruning.definition import again, congested, issued_again, parameters
+from routeproof.model.reading import BROKERS
 from tests.model.malformed import GOOD, MALFORMED, PREDICATES, PRUNED
 
 SHIPPED = sorted(
@@ -207,3 +208,79 @@ def test_anything_anywhere_is_read_or_refused(data: st.DataObject, text: str, th
         assert parse_instance(to_table(instance), "again") == instance
         return
     assert message.isprintable()
+
+
+# -- what is written, exactly ------------------------------------------------------------------------------------------
+
+LEAST: dict[str, Any] = {
+    "name": "x",
+    "protocol": "routing",
+    "policy": "none",
+    "overlay": [[1, 2], [2, 3]],
+    "advertisement": [{"id": "a", "at": 1, "events": [0]}],
+    "subscription": [{"id": "s", "at": 2, "events": [0]}],
+    "publication": [{"id": "p", "of": "a", "event": 0}],
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({}, {"about": "words"}, {"policy": ["none", "lazy"]}, {"brokers": ["north", "b2", "south"]}),
+        *({"faults": {"loss": 1, "crash": 2}}, {"must_reach": ["RTE-1"]}, {"must_fail": ["NoLostDelivery"]}),
+        {"dialect": "events"},
+    ],
+)
+def test_nothing_is_written_that_has_its_default(more: dict[str, object]) -> None:
+    assert to_table(parse_instance({**LEAST, **more}, "x")) == {**LEAST, **more}
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (["a", "b"], "found 2; expected 3 names, one for each broker"),
+        (["a", "b", "c", "d"], "found 4; expected 3 names"),
+        (["a", "b", "a"], 'brokers[3]: found "a"; expected a name that no other broker has'),
+        (["a", "b", "b2"], 'brokers[3]: found "b2"; expected a name that nobody else could have'),
+        (["client-a", "b", "driver"], 'brokers[1]: found "client-a"; expected a name that nobody else could have'),
+    ],
+)
+def test_names_of_brokers_that_cannot_be(names: list[str], why: str) -> None:
+    with pytest.raises(InstanceError, match=re.escape(why)):
+        parse_instance({**LEAST, "brokers": names}, "x")
+
+
+def test_a_broker_is_not_called_like_another_node() -> None:
+    moves = {"moves": [{"publisher": "a", "to": 2}]}
+    with pytest.raises(InstanceError, match=r"brokers: found .* expected names that no other node has|nobody else"):
+        parse_instance({**LEAST, "protocol": "migration", "migration": moves, "brokers": ["client-a", "y", "z"]}, "x")
+    trees = {"strategies": [[[[1, 2], [2, 3]]]]}
+    with pytest.raises(InstanceError, match='found "coordinator"; expected names that no other node has'):
+        parse_instance({**LEAST, "protocol": "trees", "trees": trees, "brokers": ["coordinator", "y", "z"]}, "x")
+
+
+def test_as_many_as_may_be() -> None:
+    events = {**LEAST, "advertisement": [{"id": "a", "at": 1, "events": list(range(63))}]}
+    assert to_table(parse_instance(events, "x")) == events
+    line = [[b, b + 1] for b in range(1, BROKERS)]
+    assert len(parse_instance({**LEAST, "overlay": line}, "x").overlay.brokers) == BROKERS
+    with pytest.raises(InstanceError, match=f"overlay: found {BROKERS}"):
+        parse_instance({**LEAST, "overlay": [*line, [1, 2]]}, "x")
+
+
+def test_operations_in_the_order_of_the_file() -> None:
+    table = {
+        **LEAST,
+        "advertisement": [{"id": id, "at": 1, "events": [0], "unadvertises": True} for id in "ab"],
+        "subscription": [{"id": id, "at": 2, "events": [0], "unsubscribes": True} for id in "st"],
+        "publication": [{"id": id, "of": of, "event": 0} for id, of in ("pb", "qa")],
+    }
+    rows = core_operations(parse_instance({**table, "overlay": [[1, 2]]}, "x"))
+    assert [row.label for row in rows] == [
+        *("advertise(a)", "advertise(b)", "subscribe(s)", "subscribe(t)", "publish(p)", "publish(q)"),
+        *("unsubscribe(s)", "unsubscribe(t)", "unadvertise(a)", "unadvertise(b)"),
+    ]
+    assert [row.after for row in rows[4:6]] == ["advertise(b)", "advertise(a)"]
+    apart = [{**each, "at": at} for at, each in enumerate(table["advertisement"], 1)]
+    two = parse_instance({**table, "advertisement": apart}, "x")
+    assert [two.advertiser_of(p).at for p in two.publications] == [2, 1]

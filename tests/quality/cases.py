@@ -89,14 +89,20 @@ TESTS: dict[str, tuple[str, ...]] = {
     "model.overlay": ("tests/model/test_overlay.py", "tests/model/test_routing.py"),
     "model.filters": ("tests/model/filters",),
     **dict.fromkeys(
-        ("model.fields", "model.instance_file", "model.reading", "model.plugins", "model.protocols"),
+        ("model.instance_file", "model.reading", "model.plugins", "model.protocols"),
         (
-            *("tests/model/test_instance_file.py", "tests/traces/test_messages.py", "tests/traces/test_rows.py"),
+            "tests/model/test_instance_file.py",
             *(f"tests/kit/test_ferry.py::{name}" for name in FROM_OUTSIDE),
             *("tests/migration/test_instances.py", "tests/trees/test_protocol_instances.py"),
         ),
     ),
-    "model.messages": ("tests/traces/test_messages.py", "tests/traces/test_rows.py", "tests/traces/test_reader.py"),
+    **dict.fromkeys(
+        ("model.messages", "model.fields"),
+        (
+            *("tests/impl/tcp/test_codec.py", "tests/traces/test_messages.py", "tests/traces/test_lines.py"),
+            *("tests/traces/test_writer.py", "tests/model/test_instance_file.py"),
+        ),
+    ),
     **dict.fromkeys(
         ("model.history", "model.world", "model.definition", "model.instance", "model.pruning.definition"),
         (
@@ -341,7 +347,7 @@ def with_unit_tests(tests: Sequence[str], ask: Callable[[Sequence[pytest.Item]],
     )
     settings.load_profile("mutants")
     options = ["-q", "-n0", "-s", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
-    options += ["-k", "not tcp"]  # nodes over TCP are processes of their own, which run the sound code
+    options += ["-k", "not over_tcp"]  # nodes over TCP are processes of their own, which run the sound code
     ended = pytest.main([*options, *(str(ROOT / each) for each in tests)], plugins=[Asking(ask)])
     assert ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), ended
 

@@ -166,9 +166,6 @@ class Played:
 def play(out: Path, modules: Sequence[str], share: float, items: Sequence[pytest.Item] = ()) -> None:
     """Plays every mutant of modules of one protocol that has no result yet, or that nothing caught."""
     played = Played(out)
-    for each in MODULES:
-        importlib.import_module(each)
-    in_use(mutants("routeproof.model.routing")[0])
     cases = prepare(protocol_of(modules[0]), share, items)
     gc.collect()
     gc.freeze()
@@ -213,6 +210,9 @@ def main(arguments: Sequence[str]) -> None:
     if "--record" in options:
         record(Path(out), modules)
         return
+    for each in MODULES:
+        importlib.import_module(each)
+    in_use(mutants("routeproof.model.routing")[0])  # before anything is frozen for the garbage collector
     for (_, tests), together in groups(modules).items():
         if "--no-tests" in options:
             play(Path(out), together, share)

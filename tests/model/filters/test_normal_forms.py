@@ -70,6 +70,7 @@ def test_finite_sets_are_asked_word_by_word() -> None:
     others += [string_set.above(word, inclusive=True) for word in words]
     others += [found for word in words if (found := string_set.below(word, inclusive=True)) is not None]
     finite = [StringSet(each) for each in RANGES if each.is_finite]
+    finite += [StringSet(StringRange(low, low + FIRST * n)) for low in ("", "a", "a" + FIRST) for n in (2, 3, 4)]
     finite += [found for each, hole in product(finite, words) if (found := each.intersect(string_set.all_but(hole)))]
     for mine, other in product(finite, [*others, *finite]):
         listed = [word for word in mine.range.words() if word in mine]
@@ -78,6 +79,15 @@ def test_finite_sets_are_asked_word_by_word() -> None:
 
 
 def test_the_same_range_by_other_names() -> None:
+    assert string_set.containing("b").intersect(string_set.suffixed("ab")) == string_set.suffixed("ab")
+    holed = string_set.above("a", inclusive=True).intersect(string_set.all_but("a\0"))
+    assert holed is not None
+    assert not holed.within(string_set.above("a\0\0", inclusive=True))
+    for low in ("a", "a\0", "a\0\0", "a\0\0\0"):
+        above = string_set.above(low, inclusive=True)
+        assert above.intersect(string_set.suffixed("b")) == string_set.above("a", inclusive=True).intersect(
+            string_set.suffixed("b")
+        )
     assert string_set.all_but("") == string_set.above("", inclusive=False)
     assert beginning_with("a" + LAST) == StringRange("a" + LAST, "b")
     assert beginning_with(LAST + LAST) == StringRange(LAST + LAST)
