@@ -99,8 +99,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("model.messages", "model.fields"),
         (
-            *("tests/impl/tcp/test_codec.py", "tests/traces/test_messages.py", "tests/traces/test_lines.py"),
-            *("tests/traces/test_writer.py", "tests/model/test_instance_file.py"),
+            *("tests/model/test_fields.py", "tests/impl/tcp/test_codec.py", "tests/traces/test_messages.py"),
+            *("tests/traces/test_lines.py", "tests/traces/test_writer.py", "tests/model/test_instance_file.py"),
         ),
     ),
     **dict.fromkeys(
