@@ -8,9 +8,10 @@ from typing import Literal
 
 import pytest
 
+from routeproof.impl.index.filter_index import CoveredIndex
 from routeproof.impl.index.profile import FilterProfile, profile_of
 from routeproof.impl.index.texts import Ladder, Texts, Trait, WordSet, traits_of
-from routeproof.model.filters import EventSet, string_set
+from routeproof.model.filters import STRICT, EventSet, string_set
 from routeproof.model.filters.string_set import StringRange, StringSet, beginning_with, string_range
 
 PROFILES = [profile_of(EventSet.of([n])) for n in range(40)]
@@ -145,3 +146,20 @@ def test_a_set_of_words_misses_nothing() -> None:
     assert not held
     assert index._by_gram == {}
     assert len(index._backwards) == 0
+
+
+def test_what_was_removed_is_covered_no_more() -> None:
+    """Each list of an attribute is asked: by lower and by upper bounds, by values, and by words."""
+    raws: list[list[object]] = [["x", ">", n] for n in range(4)] + [["x", "<", n] for n in range(4)]
+    raws += [["x", "=", 5], ["x", "=", 6], ["x", "prefix", "ab"], ["x", "suffix", "c"], ["x", "=", "abc"]]
+    held = [profile_of(STRICT.parse([raw, ["y", "=", y]])) for raw in raws for y in (1, 2)]
+    wide = [profile_of(STRICT.parse([raw])) for raw in (*raws, ["x", "<=", 9], ["x", ">=", -9], ["x", "present"])]
+    index = CoveredIndex()
+    for profile in held:
+        index.add(profile)
+    for gone in (held[::3], held[1::3], held[2::3]):
+        for profile in gone:
+            index.remove(profile)
+        held = [profile for profile in held if profile not in gone]
+        for each in wide:
+            assert set(index.covered(each)) == {profile for profile in held if each.covers(profile)}

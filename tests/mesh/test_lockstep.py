@@ -20,6 +20,7 @@ from routeproof.model.instance import Instance
 from routeproof.model.mesh.forwarding import working_map
 from routeproof.model.mesh.messages import Grant
 from routeproof.model.mesh.state import MeshTables
+from routeproof.model.messages import Subscribe
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import world
 from routeproof.spec.mesh.specification import SPECIFICATION
@@ -128,3 +129,10 @@ def test_what_is_not_implemented_is_refused() -> None:
 def test_the_coordinator_refuses_what_is_not_for_it() -> None:
     with pytest.raises(TypeError, match="cannot receive"):
         MoveCoordinator().receive(1, Grant())
+
+
+def test_a_broker_counts_what_it_hears() -> None:
+    instance = load(INSTANCES / "mover3.toml")
+    broker = IMPLEMENTATION.make(1, (2, 4), "none", IMPLEMENTATION.own_of(instance))
+    broker.receive(0, Subscribe(instance.subscriptions[0]))
+    assert broker.counters.received == {"subscribe": 1}

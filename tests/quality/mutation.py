@@ -212,7 +212,8 @@ def main(arguments: Sequence[str]) -> None:
         return
     for each in MODULES:
         importlib.import_module(each)
-    in_use(mutants("routeproof.model.routing")[0])  # before anything is frozen for the garbage collector
+    in_use(mutants("routeproof.model.routing")[0])  # before anything is frozen for the garbage collector,
+    forget()  # which then lists neither functions nor caches
     for (_, tests), together in groups(modules).items():
         if "--no-tests" in options:
             play(Path(out), together, share)

@@ -13,8 +13,9 @@ from routeproof.impl.trees.broker import TreeIndex, TreeRoutingBroker
 from routeproof.impl.trees.implementation import IMPLEMENTATION, PlannedTree, SwitchCoordinator
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import parse_instance
+from routeproof.model.messages import Subscribe
 from routeproof.model.protocols import world
-from routeproof.model.trees.vocabulary import READINGS, Commit, parameters_of
+from routeproof.model.trees.vocabulary import READINGS, Commit, Switch, parameters_of
 from routeproof.spec.trees import SPECIFICATION
 from tests.kit.lockstep import beside
 from tests.trees.protocol_drawn import network
@@ -95,3 +96,16 @@ def test_what_is_not_for_a_node_is_refused() -> None:
     own = IMPLEMENTATION.own_of(find("switch3"))
     with pytest.raises(TypeError, match="the coordinator cannot receive"):
         IMPLEMENTATION.make(4, (1, 2, 3), "none", own).receive(1, Commit(1))
+
+
+def test_a_strategy_that_was_never_computed_is_not_begun() -> None:
+    own = IMPLEMENTATION.own_of(find("switch3"))
+    coordinator = IMPLEMENTATION.make(4, (1, 2, 3), "none", own)
+    assert coordinator.receive(0, Switch(1)) == []
+    assert coordinator.counters.received == {"switch": 1}
+
+
+def test_a_broker_counts_what_it_hears() -> None:
+    broker = IMPLEMENTATION.make(1, (2, 3), "none", IMPLEMENTATION.own_of(find("switch3")))
+    broker.receive(0, Subscribe(find("switch3").subscriptions[0]))
+    assert broker.counters.received == {"subscribe": 1}
