@@ -134,5 +134,6 @@ def test_the_coordinator_refuses_what_is_not_for_it() -> None:
 def test_a_broker_counts_what_it_hears() -> None:
     instance = load(INSTANCES / "mover3.toml")
     broker = IMPLEMENTATION.make(1, (2, 4), "none", IMPLEMENTATION.own_of(instance))
+    assert isinstance(broker, MovingBroker)
     broker.receive(0, Subscribe(instance.subscriptions[0]))
     assert broker.counters.received == {"subscribe": 1}

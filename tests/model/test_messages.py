@@ -82,7 +82,8 @@ def test_several_items_and_one() -> None:
     both = PackedSubscribe((S, T))
     assert [item["id"] for item in to_row(both)["items"]] == ["s", "t"]
     assert from_row(to_row(both), PackedSubscribe, None, Known()) == both
-    for wrong in ({"items": []}, {"items": 3}, {}):
+    wrong_ones: tuple[dict[str, object], ...] = ({"items": []}, {"items": 3}, {})
+    for wrong in wrong_ones:
         with pytest.raises(ValueError, match=r"items: .* is not a list of subscriptions"):
             from_row({"kind": "subscribe-many", **wrong}, PackedSubscribe, None, Known())
     with pytest.raises(ValueError, match=r"path: .* is not a list"):

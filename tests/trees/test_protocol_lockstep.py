@@ -101,11 +101,13 @@ def test_what_is_not_for_a_node_is_refused() -> None:
 def test_a_strategy_that_was_never_computed_is_not_begun() -> None:
     own = IMPLEMENTATION.own_of(find("switch3"))
     coordinator = IMPLEMENTATION.make(4, (1, 2, 3), "none", own)
+    assert isinstance(coordinator, SwitchCoordinator)
     assert coordinator.receive(0, Switch(1)) == []
     assert coordinator.counters.received == {"switch": 1}
 
 
 def test_a_broker_counts_what_it_hears() -> None:
     broker = IMPLEMENTATION.make(1, (2, 3), "none", IMPLEMENTATION.own_of(find("switch3")))
+    assert isinstance(broker, TreeRoutingBroker)
     broker.receive(0, Subscribe(find("switch3").subscriptions[0]))
     assert broker.counters.received == {"subscribe": 1}
