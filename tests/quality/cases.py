@@ -370,6 +370,7 @@ def forget() -> None:
 
 @cache
 def _caches() -> tuple[Any, ...]:
+    gc.unfreeze()  # what was frozen when tests began is not listed
     found = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
     ours = tuple(each for each in found if each.__module__.startswith("routeproof.") or "wild" in each.__module__)
     return tuple(each for each in ours if ".theory." not in each.__module__)  # Z3 takes the name of a sort once

@@ -235,6 +235,7 @@ def _place_of(code: CodeType) -> tuple[str, str, int]:
 def _in_use() -> dict[tuple[str, str, int], list[FunctionType]]:
     """Every function of this process by its place. Some are kept by closures only (attrs' cached properties)."""
     found: dict[tuple[str, str, int], list[FunctionType]] = {}
+    gc.unfreeze()  # what was frozen when tests began is not listed
     for each in gc.get_objects():
         if isinstance(each, FunctionType):
             found.setdefault(_place_of(each.__code__), []).append(each)
