@@ -31,8 +31,9 @@ AT_REST = (
 )
 SEARCHED = (
     "every shipped instance of the mended move, all interleavings; the attack (tests/mesh/attack.py): all 168 "
-    "combinations of tree, move, radius, links, up to three subscribers and publisher with three brokers, samples with "
-    "four to six brokers, the larger searches cut off; networks drawn by the fuzzer"
+    "combinations of tree, move, radius, links, up to three subscribers and publisher with three brokers; from settled "
+    "networks (tests/mesh/settled.py) all trees, moves, radii and sets of links of four brokers with one publication, "
+    "or one control message, in flight; samples with five and six brokers; networks drawn by the fuzzer"
 )
 
 MESH_CLAIMS = (

@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, permutations, product
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 from attrs import evolve, frozen
@@ -91,6 +92,8 @@ class Scene:
     refuses: bool = False
     strategy: str = "S2"
     readings: tuple[tuple[str, str], ...] = ()
+    together: int = 99
+    """The most brokers that one publication matches."""
 
     def __str__(self) -> str:
         parts = [" ".join(f"{u}-{v}" for u, v in self.tree), "move {}>{}".format(*self.move), f"radius {self.radius}"]
@@ -108,7 +111,7 @@ class Scene:
     def table(self) -> dict[str, Any]:
         """The table of the instance. An event is a set of brokers: it matches the subscriptions there."""
         brokers = Overlay.of(self.tree).brokers
-        events = list(enumerate(subsets(brokers, least=1)))
+        events = list(enumerate(those for those in subsets(brokers, least=1) if len(those) <= self.together))
         has_control, has_publication = self.kind != "publication", self.kind != "control"
         homes = [("s", b) for b in brokers] + [("t", b) for b in brokers if has_control]
         mesh: dict[str, Any] = dict(self.readings)
@@ -181,6 +184,18 @@ def scenes(size: int, kind: Kind, links: int = 99, *, refuses: bool = False, str
                         renamed = frozenset((names[u], names[v]) for u, v in soft)
                         seen.add((radius, (names[move[0]], names[move[1]]), renamed))
     return sorted(found, key=lambda each: len(each.soft))
+
+
+def drawn(draw: Random, size: int) -> Scene:
+    """A scene at random, with at most three soft links; with six brokers publications match at most two of them."""
+    tree = tuple((draw.randint(1, b - 1), b) for b in range(2, size + 1))
+    move, hops = draw.choice(list(moves(tree)))
+    radius = draw.randint(hops, size - 1)
+    those = near(tree, radius)
+    soft = draw.sample(those, min(len(those), draw.randint(0, 3)))
+    kind: Kind = draw.choice(("publication", "control"))
+    refuses, strategy, together = draw.random() < 0.25, draw.choice(("S1", "S2")), 2 if size > 5 else size
+    return Scene(tree, move, radius, tuple(soft), kind, refuses, strategy, together=together)
 
 
 def recorded() -> dict[str, list[Any]]:
