@@ -139,12 +139,15 @@ class _Locally:
         self._store.__exit__(None, None, None)
 
     def read(self) -> Iterator[ReadReport]:
+        import pyarrow as pa
+
         for unit in self._source.units:
             for bucket, data in read_unit(self._source, self._frame, unit):
                 if bucket == UNKNOWN:
                     yield _reads(data)
                 else:
                     self._store.put(("read", f"{bucket:06}"), data)
+            pa.default_memory_pool().release_unused()  # or it keeps more with each unit
 
     def joined(self) -> Iterator[Found]:
         for key in self._of("read"):
