@@ -6,6 +6,7 @@ that all events of a publication are in one bucket, whichever task read them.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def read_unit(source: Source, frame: Frame, unit: lines.Range) -> Iterator[tuple
     reading = _Reading(source, frame, unit)
     yield from reading.groups() if source.is_parquet else reading.lines()
     yield UNKNOWN, msgspec.msgpack.encode(reading.read)
+    gc.collect()  # pyarrow's metadata and schema hold each other: megabytes of a file with many row groups
 
 
 class _Reading:
