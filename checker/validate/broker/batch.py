@@ -165,6 +165,9 @@ class Batch:
             return line
 
         owners = owner_of(events, complete)
+        if FOREIGN in owners:
+            mine = [at for at, owner in enumerate(owners) if owner != FOREIGN]
+            places, events, codes, owners = ([those[at] for at in mine] for those in (places, events, codes, owners))  # type: ignore[assignment]
         messages: list[TraceMessage] = list(map(_message, events))
         issued = np.full(len(events), -1)
         if ODD in codes:
@@ -201,17 +204,17 @@ class Batch:
     def take_first(self, waiting: Callable[[int], list[Event]], owner_of: OwnerOf) -> None:
         """Puts the events that wait of each broker in this batch before all others of the batch."""
         touched = np.unique(np.concatenate([columns[0] for columns in self._columns])).tolist()
-        events: list[Event | BadLine] = [e for number in touched if number >= 0 for e in waiting(number)]
+        events: list[Event | BadLine] = [e for number in touched for e in waiting(number)]
         if events:
             for _ in self.take(HeldBlock(events), owner_of):
                 raise AssertionError("events that wait are none that cannot be read")
             self._columns.insert(0, self._columns.pop())
 
     def rows(self) -> Rows:
-        """All rows of brokers that are to be judged: each broker's together, in their order."""
+        """All rows: each broker's together, in their order."""
         columns = [np.concatenate(each) for each in zip(*self._columns, strict=True)]
         order = np.argsort(columns[0], kind="stable")
-        return Rows(*(each[order[columns[0][order] >= 0]] for each in columns))
+        return Rows(*(each[order] for each in columns))
 
     def events(self, rows: Rows, begin: int, end: int) -> list[Event]:
         """The events of some rows."""
