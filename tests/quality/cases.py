@@ -165,7 +165,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "impl.routing": ("tests/impl/test_broker.py", "tests/pruning/test_brokers.py", "tests/impl/test_metrics.py"),
     "impl.index": (
-        *("tests/impl/test_texts.py", "tests/impl/test_indexes.py", "tests/impl/test_sketch.py"),
+        *(
+            "tests/impl/test_texts.py",
+            "tests/impl/test_indexes.py",
+            "tests/impl/test_sketch.py",
+            "tests/impl/test_covering.py",
+        ),
         *("tests/impl/test_broker.py", "tests/model/filters/test_typed_dialect.py"),
     ),
     "impl.pruning": ("tests/impl/test_broker.py", "tests/pruning/test_brokers.py", "tests/impl/test_metrics.py"),

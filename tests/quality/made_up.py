@@ -57,6 +57,14 @@ APART = (
     (3, withdraw(ALL, cuts(0, 5))),
 )
 
+TWICE = (
+    (2, Advertise(A)),
+    (3, Subscribe(SAME)),
+    (3, Subscribe(WIDE)),
+    (3, Subscribe(ALL)),
+    (3, Unsubscribe(SAME)),
+)
+
 MADE_UP = (
     # a packed message that is handled in another order is sent on in another order
     MadeUp(((2, Advertise(A)), (3, PackedSubscribe((NARROW, ONE))), (3, PackedUnsubscribe((NARROW, ONE))))),
@@ -143,6 +151,22 @@ MADE_UP = (
             (2, withdraw(SAME, ())),
         ),
         evolve(USUAL, sends="listed", cuts=(0, 1)),
+    ),
+    # of equal filters the others go as well with what was sent of them, once something wider has come (COV-6)
+    MadeUp(TWICE, evolve(USUAL, base="lazy")),
+    # also where what was sent is forgotten, and nothing is said of it (PRN-7)
+    MadeUp((*TWICE[:-1], (3, withdraw(SAME, ())), (3, Subscribe(ONE))), evolve(USUAL, base="lazy", remembers=False)),
+    # what is owed was not sent, so that something wider may still take its place (COV-6, PRN-5)
+    MadeUp(
+        (
+            (2, Advertise(A)),
+            (2, Advertise(B)),
+            (3, Subscribe(ALL)),
+            (3, Subscribe(NARROW)),
+            (3, withdraw(ALL, (Cut("b", (5, 5)),))),
+            (3, Subscribe(WIDE)),
+        ),
+        evolve(USUAL, base="lazy", sends="listed", cuts=(0, 1)),
     ),
 )
 
