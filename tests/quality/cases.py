@@ -157,6 +157,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         ("model.trees", "impl.trees"),
         (
             *("tests/trees/test_protocol_instances.py", "tests/trees/test_protocol_simulated.py"),
+            "tests/trees/test_definition.py",
             "tests/trees/test_protocol_lockstep.py::test_what_is_not_implemented_is_refused",
             "tests/trees/test_protocol_lockstep.py::test_what_is_not_for_a_node_is_refused",
             "tests/trees/test_protocol_lockstep.py::test_a_strategy_that_was_never_computed_is_not_begun",
