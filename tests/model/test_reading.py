@@ -33,6 +33,7 @@ def test_the_words_that_are_known() -> None:
         ("x", ["north", "south"], ""),
         ("North", ["NORTH", "north"], "NORTH"),
         ("q" * 64 + "north", ["q" * 64], "q" * 64),
+        ("a" * 29 + "c" * 50, ["a" * 29 + "bbb"], "a" * 29 + "bbb"),  # the first 64 characters are just near enough
     ],
 )
 def test_the_name_that_is_near(word: str, known: list[str], meant: str) -> None:

@@ -99,7 +99,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("model.instance_file", "model.reading", "model.plugins", "model.protocols"),
         (
-            "tests/model/test_reading.py",
+            *("tests/model/test_reading.py", "tests/model/test_definition.py"),
             "tests/model/test_instance_file.py",
             *(f"tests/kit/test_ferry.py::{name}" for name in FROM_OUTSIDE),
             *("tests/migration/test_instances.py", "tests/trees/test_protocol_instances.py"),
@@ -111,6 +111,7 @@ TESTS: dict[str, tuple[str, ...]] = {
             *(
                 "tests/model/test_fields.py",
                 "tests/model/test_messages.py",
+                "tests/model/test_definition.py",
                 "tests/impl/tcp/test_codec.py",
                 "tests/traces/test_messages.py",
             ),
@@ -122,7 +123,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         (
             *("tests/model/test_history.py", "tests/model/test_world.py", "tests/model/test_routing.py"),
             *(f"tests/kit/test_ferry.py::{name}" for name in FERRY),
-            "tests/model/test_instance_file.py",
+            *(
+                "tests/model/test_instance_file.py",
+                "tests/model/test_definition.py",
+                "tests/pruning/test_definition.py",
+            ),
         ),
     ),
     "model.pruning": ("tests/pruning/test_model.py", "tests/pruning/test_similarity.py"),
@@ -130,7 +135,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         ("model.migration", "impl.migration"),
         (
             *("tests/migration/test_instances.py", "tests/migration/test_one_node.py", "tests/migration/test_paper.py"),
-            "tests/migration/test_lockstep.py::test_what_is_not_implemented_is_refused",
+            *(
+                "tests/migration/test_places.py",
+                "tests/migration/test_lockstep.py::test_what_is_not_implemented_is_refused",
+            ),
         ),
     ),
     **dict.fromkeys(

@@ -58,7 +58,7 @@ def test_what_is_written_says_no_default_and_has_lists() -> None:
     strategies = [[LINE, [[1, 2], [1, 3]]], [[[1, 3], [2, 3]]]]
     written = to_table(instance(LINE, [[1], 1], links=[[1, 3]], strategies=strategies, looked="stamped"))
     assert written["trees"] == {"links": [[1, 3]], "strategies": strategies}
-    assert [each["clusters"] for each in written["subscription"]] == [[1, 1]]
+    assert written["subscription"] == [{"id": "s", "at": 1, "events": [0], "clusters": [1, 1]}]
 
 
 def test_the_operations_of_switches_are_in_their_order() -> None:
