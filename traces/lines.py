@@ -56,7 +56,7 @@ def line_blocks(
         for block in blocks:
             lines = _split(block)
             yield LineBlock(lines, number, dialect, own=own)
-            number += len(lines)
+            number += block.count(b"\n")
     except Broken as error:
         yield BadLine(number, str(error))
 

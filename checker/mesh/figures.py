@@ -325,7 +325,9 @@ def _plan_social(scale: float, seed: int) -> list[PopulationRun]:
 def _conclude_social(outcomes: Outcomes) -> Findings:
     s0 = max(1, outcomes["S0"].delivered)
     gains = {strategy: outcomes[strategy].delivered / s0 for strategy in SOCIAL}
-    return Findings([ResultRow("deliveries / S0", s, said(paper), gains[s]) for s, paper in SOCIAL.items()], {})
+    rows = [ResultRow("deliveries / S0", strategy, said(paper), gains[strategy]) for strategy, paper in SOCIAL.items()]
+    lines = [PlotLine(strategy, _distribution(each)) for strategy, each in outcomes.items() if each.delivered]
+    return Findings(rows, {"hops": Chart("hops of deliveries", "hops", "share up to", lines)})
 
 
 SOCIAL_NETWORK = Experiment(

@@ -27,6 +27,7 @@ BREAKING: dict[str, tuple[str, ...]] = {
     "drained": ("closed-now", "ignored"),
     "control": ("sent",),
     "entering": ("by-tables",),
+    "cut": ("confirmed", "switched"),
 }
 """Readings that are not drawn, since a property fails under each. A given instance may have them."""
 

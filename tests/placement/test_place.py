@@ -19,10 +19,14 @@ from routeproof.impl.placement.decisions import Metric, choose
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.spec.placement import Delays, hops, mean_delay, message_rate
 from routeproof.traces import to_parquet
+from tests.campaigns import drawn as drawn_share
 from tests.placement.traces import Drawn, drawn, name, pop_by_messages
 
 METRICS: tuple[Metric, ...] = ("load", "delay")
-MODEST = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def modest(share: float, examples: int = 60) -> settings:
+    return settings(derandomize=True, deadline=None, max_examples=round(examples * share))
 
 
 def placed(trace: Drawn, wish: Wish, form: str = ".jsonl") -> PlacementAnswer:
@@ -76,9 +80,13 @@ def _crossings(trace: Drawn) -> list[tuple[str, str]]:
     return [(trace.rows[i]["peer"], trace.rows[i]["broker"]) for i in _receipts(trace)]
 
 
-@MODEST
-@given(drawn(), st.sampled_from(METRICS), st.sampled_from([0.0, 30.0, 50.0, 75.0, 100.0]))
-def test_costs_and_choices_are_those_of_the_definitions(trace: Drawn, metric: Metric, weight: float) -> None:
+@drawn_share(0.4)
+def test_costs_and_choices_are_those_of_the_definitions(share: float) -> None:
+    weights = st.sampled_from([0.0, 30.0, 50.0, 75.0, 100.0])
+    modest(share)(given(drawn(), st.sampled_from(METRICS), weights)(_compare_costs_and_choices))()
+
+
+def _compare_costs_and_choices(trace: Drawn, metric: Metric, weight: float) -> None:
     found = placed(trace, Wish(metric, weight))
     expected = {(p.of, p.at) for p in trace.publications}
     assert {(p.key[1], p.key[2] + 1) for p in found.publishers} == {(b"a" + of.encode(), at) for of, at in expected}
@@ -100,9 +108,12 @@ def test_costs_and_choices_are_those_of_the_definitions(trace: Drawn, metric: Me
         assert costs[best][which] == pytest.approx(min(cost[which] for cost in costs.values()))
 
 
-@MODEST
-@given(drawn())
-def test_loads_are_the_messages_that_brokers_take(trace: Drawn) -> None:
+@drawn_share(0.4)
+def test_loads_are_the_messages_that_brokers_take(share: float) -> None:
+    modest(share)(given(drawn())(_compare_loads))()
+
+
+def _compare_loads(trace: Drawn) -> None:
     found = placed(trace, Wish())
     loads = found.loads[b"r"].by_algorithm["now"]
     for broker in trace.overlay.brokers:
@@ -116,9 +127,12 @@ def test_loads_are_the_messages_that_brokers_take(trace: Drawn) -> None:
 
 
 @pytest.mark.parametrize("form", [".jsonl", ".parquet"])
-@settings(derandomize=True, deadline=None, max_examples=15)
-@given(trace=drawn(), metric=st.sampled_from(METRICS))
-def test_the_answer_does_not_depend_on_how_the_trace_is_cut(form: str, trace: Drawn, metric: Metric) -> None:
+@drawn_share(0.5)
+def test_the_answer_does_not_depend_on_how_the_trace_is_cut(form: str, share: float) -> None:
+    modest(share, 16)(given(st.just(form), drawn(), st.sampled_from(METRICS))(_compare_when_cut))()
+
+
+def _compare_when_cut(form: str, trace: Drawn, metric: Metric) -> None:
     wish = Wish(metric, 60.0)
     whole = as_json(placed(trace, wish))
     with pytest.MonkeyPatch.context() as patch:

@@ -14,6 +14,8 @@ from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.specification import Claim
 
 TINY = 1e-4
+WITHOUT_NUMBERS = {"002-fig13b"}
+"""The paper's text compares curves, and its figure has no numbers that can be read."""
 
 
 @cache
@@ -27,7 +29,7 @@ def test_an_experiment_gives_rows_and_charts(name: str) -> None:
     found = findings(name)
     assert found.rows
     assert len({(r.quantity, r.algorithm) for r in found.rows}) == len(found.rows), "no row twice"
-    assert any(r.paper is not None and r.ours is not None for r in found.rows)
+    assert any(r.paper is not None and r.ours is not None for r in found.rows) is (name not in WITHOUT_NUMBERS)
     for each in found.rows:
         assert each.ours is None or (math.isfinite(each.ours) and each.ours >= 0), each
     assert found.charts
