@@ -301,7 +301,7 @@ def follow(seed: int) -> None:
         around.local = broker.told(around.local, *around.next())
 
 
-@drawn(0.3)
+@drawn(0.75)
 def test_one_broker_says_what_the_model_says(share: float) -> None:
     for seed in range(round(TALKS * share)):
         follow(seed)
@@ -404,3 +404,15 @@ def test_what_is_gone_is_withdrawn_in_the_order_of_ids() -> None:
     gone = tuple(s.id for s in reversed(SUBSCRIPTIONS))
     ring = (1, 2, 3)
     told(4, *((3, m) for _, m in known), (3, Prepare(ring, 0)), (3, Renew(ring, 0, ((1, 2),), (), (), gone)))
+
+
+def test_a_hybrid_sends_one_copy_a_branch_while_its_uplink_is_loaded() -> None:
+    fork = Overlay.of([(1, 2), (2, 3), (2, 4)])
+    broker = Broker.of(fork, 1, MeshParameters(radius=2, strategies=("SH",), soft=((1, 3), (1, 4))))
+    local = broker.model.initial(1)
+    assert isinstance(local, MeshTables)
+    said: list[Told] = [(2, Subscribe(s, Anchor(end))) for s, end in zip(SUBSCRIPTIONS[:2], (3, 4), strict=True)]
+    for p, is_loaded in zip(PUBLICATIONS[::3], (True, False), strict=True):
+        said += [(LOCAL, Load(is_loaded)), (LOCAL, Publish(p))]
+    for sender, message in said:
+        local = broker.told(local, sender, message)

@@ -33,7 +33,6 @@ from tests.impl import talk as routing_talk
 from tests.impl import test_lockstep
 from tests.impl.wild import WILD
 from tests.mesh import test_lockstep as test_mesh_lockstep
-from tests.mesh import test_one_broker as test_mesh_one_broker
 from tests.mesh.drawn import network as mesh_network
 from tests.migration import test_lockstep as test_migration_lockstep
 from tests.placement import test_lockstep as test_placement_lockstep
@@ -84,13 +83,6 @@ FROM_OUTSIDE = (
     *("test_policies_of_one_name_belong_to_several_protocols", "test_an_entry_point_announces_it"),
     *("test_what_cannot_be_loaded_is_refused", "test_a_policy_of_ones_own", "test_a_policy_that_cannot_be_is_refused"),
 )
-
-ONE_BROKER_OF_A_MESH = (
-    *("test_the_new_candidate_is_near_the_busiest_end", "test_a_candidate_that_stays_leaves_no_room_for_a_new_one"),
-    "test_a_link_is_opened_whose_gain_is_above_the_limit_by_little",
-    *("test_only_the_two_ends_of_the_old_link_are_still_joined", "test_what_is_gone_is_withdrawn_in_the_order_of_ids"),
-)
-"""Its other tests are among the talks."""
 
 TESTS: dict[str, tuple[str, ...]] = {
     "model": ("tests/model/test_instance_file.py", "tests/model/test_routing.py", "tests/model/test_history.py"),
@@ -155,7 +147,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         (
             *("tests/mesh/test_links.py", "tests/mesh/test_tables.py", "tests/mesh/test_maps.py"),
             *("tests/mesh/test_forwarding.py", "tests/mesh/test_views.py"),
-            *(f"tests/mesh/test_one_broker.py::{name}" for name in ONE_BROKER_OF_A_MESH),
+            "tests/mesh/test_one_broker.py",
             "tests/mesh/test_lockstep.py::test_what_is_not_implemented_is_refused",
             "tests/mesh/test_lockstep.py::test_a_broker_counts_what_it_hears",
             "tests/mesh/test_lockstep.py::test_the_coordinator_refuses_what_is_not_for_it",
@@ -179,6 +171,7 @@ TESTS: dict[str, tuple[str, ...]] = {
             "tests/impl/test_indexes.py",
             "tests/impl/test_sketch.py",
             "tests/impl/test_covering.py",
+            "tests/impl/test_floats.py",
         ),
         *("tests/impl/test_broker.py", "tests/model/filters/test_typed_dialect.py"),
     ),
@@ -272,7 +265,6 @@ def _placement_walks(share: float) -> Iterator[Callable[[], object]]:
 
 
 def _mesh_walks(share: float) -> Iterator[Callable[[], object]]:
-    yield from (partial(test_mesh_one_broker.follow, seed) for seed in range(round(test_mesh_one_broker.TALKS * share)))
     yield partial(test_mesh_lockstep.walk, find("mover3"), 1, test_mesh_lockstep.SECOND_COPY)
     for instance in map(find, test_mesh_lockstep.NAMES):
         yield from (partial(test_mesh_lockstep.walk, instance, seed) for seed in range(round(20 * share)))
