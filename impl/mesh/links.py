@@ -70,13 +70,14 @@ class LinkProfile:
         for far, near in master.parent.items():
             around.setdefault(near, []).append(far)
             around.setdefault(far, []).append(near)
-        for end in self._busiest(master):
+        for end in self._busiest(master, known):
             found += [broker for broker in sorted(around[end]) if broker not in known and broker not in found]
         return sorted(found, key=lambda broker: -self._load_under(master, broker))
 
-    def _busiest(self, master: MasterMap) -> list[Node]:
-        """The ends near which there may be candidates, in order; by the letter of LINK-6, by gain."""
-        heat = {end: many for end, many in self.sent.items() if end in master.parent}
+    def _busiest(self, master: MasterMap, ends: Collection[Node]) -> list[Node]:
+        """The ends of links near which there may be candidates, in order; by the letter of LINK-6, by gain. A link that
+        was closed since the last round has none."""
+        heat = {end: many for end, many in self.sent.items() if end in ends and end in master.parent}
         if self.parameters.seeds == "gain":
             heat = {end: self.gain(master, end) for end in heat}
         return sorted((end for end, many in heat.items() if many > 0), key=lambda end: (-heat[end], end))

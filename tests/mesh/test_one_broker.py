@@ -364,11 +364,6 @@ def test_a_link_is_opened_whose_gain_is_above_the_limit_by_little(load: int, ope
     assert a_round(TWO_WAYS, [4], {2: load}, **limits).soft == opened
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="LINK-6: the implementation looks near the ends of links that were closed since the last round, too; the "
-    "model looks near the ends of links only",
-)
 def test_no_candidate_is_near_the_end_of_a_link_that_was_closed() -> None:
     line = Overlay.line(4)
     broker = Broker.of(line, 1, MeshParameters(rounds=(1,), radius=3, soft=((1, 3),)))
