@@ -77,7 +77,7 @@ class LinkProfile:
     def _busiest(self, master: MasterMap, ends: Collection[Node]) -> list[Node]:
         """The ends of links near which there may be candidates, in order; by the letter of LINK-6, by gain. A link that
         was closed since the last round has none."""
-        heat = {end: many for end, many in self.sent.items() if end in ends and end in master.parent}
+        heat = {end: self.sent[end] for end in ends if end in master.parent}
         if self.parameters.seeds == "gain":
             heat = {end: self.gain(master, end) for end in heat}
         return sorted((end for end, many in heat.items() if many > 0), key=lambda end: (-heat[end], end))

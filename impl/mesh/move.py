@@ -181,6 +181,8 @@ class MovingBroker(MeshBroker):
         out += [(neighbour, Prepare(ring, hops)) for neighbour in onward]
 
     def _passes_over_ring(self, end: Node) -> bool:
+        if end not in self.master:
+            return False  # the link should have been closed in an earlier move: readings `path` and `mover`
         path = self.master.path(end)
         if self.parameters.dropped == "mover":
             return self.ring[0] in path[1:-1]
