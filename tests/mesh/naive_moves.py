@@ -1,4 +1,6 @@
-"""Moves of brokers, written from the text of `spec/mesh.md` alone; it shares no code with routeproof.
+"""Moves of brokers, written from the text of `spec/mesh.md`; it shares no code with routeproof.
+
+Its author had read the handler before (`tests/naive/README.md`).
 
 Every broker has a map of its own, as a set of links. Ends are chosen by their definitions on that map.
 """
@@ -368,15 +370,8 @@ class MovingMeshes(Mesh):
         found += [(("off", i), b, ("Calloff",)) for i, b in enumerate(self.table.get("calls_off", []))]
         return [each for each in found if each[0] not in done]
 
-    def answer(self, b: int, x: int, message: Message, tables: Any) -> Any:
-        key = (b, x, message, tables)
-        if key not in self.known:
-            step = MovingStep(self, b, tables)
-            step.handle(x, message)
-            receivers = sorted({u for u, _ in step.out})
-            posted = [(self.links.index((b, u)), tuple(m for v, m in step.out if v == u)) for u in receivers]
-            self.known[key] = (step.closed(), posted, frozenset(step.delivered))
-        return self.known[key]
+    def step(self, b: int, tables: Any) -> MovingStep:
+        return MovingStep(self, b, tables)
 
     def quiet(self, state: State) -> bool:
         return super().quiet(state) and not any(t.ring for t in state.brokers[:-1])
