@@ -218,13 +218,13 @@ class Mesh(Routing):
                 found.append((("round", i), b, ("Review",)))
         return [each for each in found if each[0] not in done]
 
-    def step(self, b: int, tables: Any) -> MeshStep:
+    def step_at(self, b: int, tables: Any) -> MeshStep:
         return MeshStep(self, b, tables)
 
     def answer(self, b: int, x: int, message: Message, tables: Any) -> Any:
         key = (b, x, message, tables)
         if key not in self.known:
-            step = self.step(b, tables)
+            step = self.step_at(b, tables)
             step.handle(x, message)
             receivers = sorted({u for u, _ in step.out})
             posted = [(self.links.index((b, u)), tuple(m for v, m in step.out if v == u)) for u in receivers]

@@ -370,7 +370,7 @@ class MovingMeshes(Mesh):
         found += [(("off", i), b, ("Calloff",)) for i, b in enumerate(self.table.get("calls_off", []))]
         return [each for each in found if each[0] not in done]
 
-    def step(self, b: int, tables: Any) -> MovingStep:
+    def step_at(self, b: int, tables: Any) -> MovingStep:
         return MovingStep(self, b, tables)
 
     def quiet(self, state: State) -> bool:
