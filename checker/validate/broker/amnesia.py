@@ -25,7 +25,8 @@ RECENT = 8
 SHOWN = 2
 """Steps, of those that only empty tables explain, that are no accident."""
 
-FORGOTTEN = "this broker has forgotten its tables, as in a restart that is not in the trace"
+NO_TABLES = "the tables are empty: this broker has forgotten its tables, as in a restart that is not in the trace"
+"""What a snapshot shows."""
 
 Handled = tuple[Node, MessageMeaning, int]
 """A message that was handled: its sender, the message, and its seq."""
@@ -89,7 +90,8 @@ class Amnesia:
         """The cause in words; empty if it is another one."""
         if not self._forgetful or self._shown < SHOWN:
             return ""
-        return f"from seq {self._forgetful[0][0]} on there is only what follows from messages since then: {FORGOTTEN}"
+        begin = f"from seq {self._forgetful[0][0]} on it does only what follows from messages since then"
+        return f"{begin}, as if it had forgotten its tables in a restart that is not in the trace"
 
     def _close(self) -> None:
         step, self._step = self._step, None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from attrs import evolve
 
-from routeproof.checker.validate.broker.amnesia import FORGOTTEN, RECENT, Amnesia, Handled
+from routeproof.checker.validate.broker.amnesia import NO_TABLES, RECENT, Amnesia, Handled
 from routeproof.checker.validate.broker.canonical import ADDS
 from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
 from routeproof.checker.validate.broker.comparison import Difference
@@ -221,7 +221,7 @@ class BrokerReplay:
             if difference is not None:
                 self._reject(seq, "TRC-4", *difference)
                 if self.rejection is not None and tables.advs == tables.subs == ():
-                    self.rejection = evolve(self.rejection, cause=f"the tables are empty: {FORGOTTEN}")
+                    self.rejection = evolve(self.rejection, cause=NO_TABLES)
         elif self._amnesia is not None:
             self._amnesia.end()
         self._between(line)

@@ -142,8 +142,8 @@ def test_a_broker_that_forgets_its_tables_is_named(tmp_path: Path) -> None:
     assert place.startswith("  first rejection: run theirs, broker r3, seq ")
     seq = report.rejections[0].cause.split()[2]
     assert " ".join("".join(lines[:2]).split()) == (
-        f"cause from seq {seq} on there is only what follows from messages since then: this broker has forgotten its"
-        " tables, as in a restart that is not in the trace"
+        f"cause from seq {seq} on it does only what follows from messages since then, as if it had forgotten its tables"
+        " in a restart that is not in the trace"
     )
     assert "handling  unsubscribe(wide) from r2" in render(report)
     handled = [row for row in network(SCRIPT, FORGETS) if row.get("broker") == "r3" and row["seq"] == int(seq)]
