@@ -103,12 +103,12 @@ def not_asked_of(arguments: argparse.Namespace, options: Options) -> tuple[NotAs
     named = bool(arguments.names or arguments.instance)
     found = []
     for id in options.properties or ():
-        meant = PROPERTIES[id].policies
         without = [variant[1] for variant in searches if variant not in PROPERTIES[id].variants]
         if len(without) == len(policies):
             raise UsageError(
-                f"no search would ask {id}: it is meant for {', '.join(meant) or NO_POLICY}, and these searches are"
-                f" under {', '.join(dict.fromkeys(policies))}; leave it out, or name another policy"
+                f"no search would ask {id}: it {_meant_for(id, (protocol for protocol, _ in searches))}, and these"
+                f" searches are of {_listed(protocol for protocol, _ in searches)} under {_listed(policies)}; leave it"
+                " out, or name another instance or policy"
             )
         if without:
             nowhere = [
@@ -202,6 +202,18 @@ def _own_policies(instance: Instance | None, protocol: str | None) -> tuple[str,
     return POLICIES if protocol is None else DEFINITIONS[protocol].policies
 
 
+def _meant_for(id: str, protocols: Iterable[str]) -> str:
+    """Of which protocols a property is, if it is of none of these; else for which policies it is meant."""
+    of = {protocol for protocol, _ in PROPERTIES[id].variants}
+    if of and of.isdisjoint(protocols):
+        return f"is a property of {_listed(sorted(of))}"
+    return f"is meant for {_listed(PROPERTIES[id].policies) or NO_POLICY}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
 def _why_nothing_is_left(options: Options, policy: str | None, picked: Iterable[Picked]) -> str:
     found = f"; found --policy {policy}" if policy else ""
     possible = {p: None for instance, _ in picked for p in (POLICIES if instance is None else policies_for(instance))}
@@ -212,9 +224,8 @@ def _why_nothing_is_left(options: Options, policy: str | None, picked: Iterable[
         return f"the mutant {options.mutant} differs from the protocol under {policies} only{found}"
     if options.properties is None:
         return f"the mutant {options.mutant} is of another protocol{found}"
-    about = "; ".join(
-        f"{id} is meant for {', '.join(PROPERTIES[id].policies) or NO_POLICY}" for id in options.properties
-    )
+    protocols = {instance.protocol for instance, _ in picked if instance is not None} or DEFINITIONS
+    about = "; ".join(f"{id} {_meant_for(id, protocols)}" for id in options.properties)
     return f"no property is left to check: {about}{found}"
 
 

@@ -134,6 +134,11 @@ MISTAKES: list[tuple[str, str]] = [
         "check tiny --property Compact --policy none",
         "no property is left to check: Compact is meant for active, packing",
     ),
+    (
+        "check tiny --property Drains InOrder",
+        "InOrder: it is a property of migration, and these searches are of routing",
+    ),
+    ("check tiny --property InOrder", "no property is left to check: InOrder is a property of migration"),
     ("check tiny --mutant removal-first", 'no mutant is called "removal-first" (did you mean removals-first?)'),
     ("check tiny --mutant removals-first --policy none", "differs from the protocol under active, lazy only"),
     (
