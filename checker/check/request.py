@@ -203,7 +203,7 @@ def _own_policies(instance: Instance | None, protocol: str | None) -> tuple[str,
 
 
 def _meant_for(id: str, protocols: Iterable[str]) -> str:
-    """Of which protocols a property is, if it is of none of these; else for which policies it is meant."""
+    """Says of which protocols a property is, if it is of none of these, else for which policies it is meant."""
     of = {protocol for protocol, _ in PROPERTIES[id].variants}
     if of and of.isdisjoint(protocols):
         return f"is a property of {_listed(sorted(of))}"

@@ -26,7 +26,7 @@ SHOWN = 2
 """Steps, of those that only empty tables explain, that are no accident."""
 
 NO_TABLES = "the tables are empty: this broker has forgotten its tables, as in a restart that is not in the trace"
-"""What a snapshot shows."""
+"""The cause where a snapshot shows it."""
 
 Handled = tuple[Node, MessageMeaning, int]
 """A message that was handled: its sender, the message, and its seq."""
