@@ -16,7 +16,7 @@ import pytest
 from attrs import define
 
 from routeproof.checker.check import cores
-from tests import shown
+from tests import digests, shown
 from tests.shown import asked_again  # noqa: F401 - a fixture of every test
 
 TOGETHER = {
@@ -154,10 +154,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Keeps the collector of cycles away from all that was imported and collected, which is half a million objects."""
+    """Keeps the collector of cycles away from all that was imported and collected, which is half a million objects.
+    What is recorded begins here (`tests/digests.py`).
+    """
     gc.collect()
     gc.freeze()
+    digests.begin()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = filter(shown.is_asked, items)
     items.sort(key=lambda item: next((place for place, at in enumerate(FIRST) if at in item.nodeid), len(FIRST)))

@@ -1,10 +1,10 @@
 """Tests that were passed before, by the text of everything that they come from.
 
 A test that is marked `recorded` asks Z3, or explores, and its outcome depends on nothing but the code: no clock, no
-machine, no chance. While the text of the theory, the model and the judge, of the test, of what it imports, of the
-tables beside it and of the counterexamples that ship, and the versions of Z3 and Python are what they were when it
-passed last (`shown.json`), the daily run does not ask again. A campaign asks all of them, and so does a daily run after
-any of that text has changed. The record is renewed with that of the theorems:
+machine, no chance. While the text of the modules that were loaded when it passed last, of the model and the theory, of
+the tables beside it and of the counterexamples that ship, and the versions of Z3 and Python are what they were then
+(`tests/digests.py`; the record is `shown.json`), the daily run does not ask again. A campaign asks all of them, and so
+does a daily run after any of that text has changed. The record is renewed with that of the theorems:
 
     .venv/bin/python -m tests.checker.prove.proved
 """
@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,13 +24,22 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests import digests
 from tests.campaigns import daily
 
 TOP = Path(__file__).resolve().parent
 RECORD = TOP / "shown.json"
 
+PROOFS = "tests/checker/prove/proved.json"
+"""The record of theorems, which is no table of a test."""
+
 PASSED = "ROUTEPROOF_PASSED"
-"""Environment variable: the file to which a run of tests appends the recorded tests that it passed."""
+"""Environment variable: the file to which a run of tests appends the recorded tests that it passed. It runs no others,
+since what they load would count.
+"""
+
+CORPUS = tuple(f"routeproof/traces/corpus/{path.name}" for path in (digests.TOP / "traces" / "corpus").glob("*.jsonl"))
+"""The counterexamples that ship."""
 
 FIXTURE = "asked_again"
 
@@ -76,10 +85,15 @@ def is_known(item: pytest.Function) -> bool:
 
 
 def note(item: pytest.Function) -> None:
-    """Appends a recorded test that has passed to the file of this run, if it writes one."""
+    """Appends a recorded test that has passed, and what is loaded, to the file of this run, if it writes one."""
     if PASSED in os.environ and is_recorded(item):
         with Path(os.environ[PASSED]).open("a", encoding="utf-8") as file:
-            file.write(json.dumps([_file(item), _name(item)]) + "\n")
+            file.write(json.dumps([_name(item), sorted(digests.loaded())]) + "\n")
+
+
+def is_asked(item: pytest.Item) -> bool:
+    """True if a test is part of this run: one that writes what it passed has none but those that are recorded."""
+    return PASSED not in os.environ or (isinstance(item, pytest.Function) and is_recorded(item))
 
 
 def _file(item: pytest.Function) -> str:
@@ -93,30 +107,18 @@ def _name(item: pytest.Function) -> str:
 @cache
 def known() -> dict[str, frozenset[str]]:
     """Returns the tests that passed when all was as it is now, by file."""
-    if not RECORD.exists():
-        return {}
-    record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    return {file: frozenset(row["passed"]) for file, row in record.items() if row["key"] == key(file)}
+    return {file: frozenset(row["passed"]) for file, row in _record().items() if row["key"] == key(file, row["loaded"])}
 
 
-@cache
-def key(file: str) -> str:
-    """Returns the digest of all that the tests of a file come from, as it is now."""
-    from tests.checker.prove import proved
-
-    name = ".".join(("tests", *Path(file).with_suffix("").parts))
-    tables = [path for path in (TOP / file).parent.glob("*.json") if path != proved.RECORD]
-    tables += (proved.TOP / "traces" / "corpus").glob("*.jsonl")
-    used = {path.as_posix(): path.read_text(encoding="utf-8") for path in (*proved.imported([name]), *tables)}
-    return proved.digest({**proved.sources(), **{_within(path): text for path, text in used.items()}})
+def _record() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    return found
 
 
-def _within(path: str) -> str:
-    """Returns a path from the folder that holds it: where the repository lies does not count."""
-    for folder in ("tests", "routeproof"):
-        if f"/{folder}/" in path:
-            return f"{folder}/" + path.rpartition(f"/{folder}/")[2]
-    return path
+def key(file: str, loaded: Iterable[str]) -> str:
+    """Returns the digest of all that the tests of a file come from, as it is now, given what was loaded for them."""
+    tables = [f"tests/{path.relative_to(TOP).as_posix()}" for path in (TOP / file).parent.glob("*.json")]
+    return digests.key({*loaded, *tables, *CORPUS} - {PROOFS})
 
 
 def files() -> list[str]:
@@ -127,19 +129,21 @@ def files() -> list[str]:
 
 def renew() -> None:
     """Runs the tests of every file that is not recorded as it is now, and writes what passed."""
-    record = {}
+    record = {file: row for file, row in _record().items() if file in known()}
     for file in files():
-        passed = known().get(file) or _run(file)
-        print(file, len(passed), flush=True)
-        record[file] = {"key": key(file), "passed": sorted(passed)}
-        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        if file not in record:
+            passed, loaded = _run(file)
+            record[file] = {"key": key(file, loaded), "loaded": sorted(loaded), "passed": sorted(passed)}
+            print(file, len(passed), flush=True)
+            RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _run(file: str) -> frozenset[str]:
+def _run(file: str) -> tuple[set[str], set[str]]:
+    """Returns the recorded tests of a file that passed, and what was loaded for them."""
     with TemporaryDirectory() as folder:
         passed = Path(folder) / "passed"
         passed.touch()
         command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", f"tests/{file}"]
         subprocess.run(command, cwd=TOP.parent, env={**os.environ, PASSED: str(passed)}, check=True)
         rows = [json.loads(line) for line in passed.read_text(encoding="utf-8").splitlines()]
-    return frozenset(name for of, name in rows if of == file)
+    return {name for name, _ in rows}, {each for _, loaded in rows for each in loaded}
