@@ -35,6 +35,10 @@ MESSAGE = {
 JSON_TEXTS = ("filter", "attributes", "items", "own", "tables", *ADDED_TEXTS)
 
 
+LIST = '["'
+"""Text with which a list of ids begins, where a string is one id."""
+
+
 class _Odd(Exception):
     """A batch that only the reference can judge."""
 
@@ -62,6 +66,8 @@ def _by_reference(row: dict[str, object], number: int, meanings: Meanings) -> Ev
             if key in values:
                 values[key] = _parsed(key, values[key])
         message = {key: values.pop(column) for column, key in MESSAGE.items() if column in values}
+        if str(message.get("of")).startswith(LIST):
+            message["of"] = _parsed("of", message["of"])
         own = message.pop("own", None)
         message |= own if isinstance(own, dict) else {}
         return read_event(
@@ -214,13 +220,14 @@ def _messages(columns: RowGroupColumns, meanings: Meanings) -> Iterable[TraceMes
         columns.words("kind", _name, ""),
         columns.words("id", _name, ""),
         columns.words("filter", _json, UNSET),
-        columns.words("of", _name, ""),
+        columns.words("of", _id, ""),
         columns.words("to", _name, ""),
         columns.numbers("number", UNSET),
         columns.words("attributes", _json, UNSET),
         columns.words("items", _packed, UNSET),
         columns.words("own", _json, UNSET),
         repeat(meanings),
+        repeat(()),
         *(_added(columns, key) for key in ADDED),
     )
     return messages if columns.arrays["kind"].null_count == 0 else _without_empty(messages, meanings)
@@ -236,6 +243,10 @@ def _without_empty(messages: Iterable[TraceMessage], meanings: Meanings) -> Iter
 
 def _name(value: str) -> str:
     return _only_if(0 < len(value) <= NAME_LENGTH, value)
+
+
+def _id(value: str) -> str:
+    return _only_if(not value.startswith(LIST), _name(value))
 
 
 def _sentence(value: str) -> str:

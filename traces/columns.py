@@ -31,7 +31,7 @@ from msgspec import UNSET
 from routeproof.traces.extensions import extensions
 from routeproof.traces.files import beside
 from routeproof.traces.format import BadLine, Event, keeps_own
-from routeproof.traces.lines import Row
+from routeproof.traces.lines import Row, item_row
 from routeproof.traces.messages import ADDED
 
 Batch: TypeAlias = Any
@@ -94,12 +94,14 @@ def to_batch(events: Sequence[Event], protocol: str) -> Batch:
             "time": [event.time for event in events],
             "kind": [None if m is None else m.kind for m in messages],
             "id": [None if m is None else m.id or None for m in messages],
-            "of": [None if m is None else m.of or None for m in messages],
+            "of": [None if m is None else m.of or _json(m.several or None) for m in messages],
             "to": [None if m is None else m.to or None for m in messages],
             "filter": [None if m is None else _text(m.filter_text) for m in messages],
             "number": [None if m is None or m.number is UNSET else m.number for m in messages],
             "attributes": [None if m is None else _text(m.attributes_text) for m in messages],
-            "items": [None if m is None or m.packed is UNSET else _json(m.packed) for m in messages],
+            "items": [
+                None if m is None or m.packed is UNSET else _json([item_row(i) for i in m.packed]) for m in messages
+            ],
             **{name: [None if m is None else m.added(name) for m in messages] for name in ADDED_NUMBERS},
             **{name: [None if m is None else _json(m.added(name)) for m in messages] for name in ADDED_TEXTS},
             "own": [None if m is None else _text(m.own) for m in messages],

@@ -288,6 +288,8 @@ def gap(event: Event) -> str | None:
             return f'"message" is missing; a {quoted(event.event)} event has one'
         if key == "tables" and event.tables_text is UNSET:
             return '"tables" is missing; a "snapshot" event has them'
+    if event.message is not None and event.event == "client" and event.message.several:
+        return '"of": found a list in a "client" event; only the entry of a broker stands for several subscriptions'
     return None if event.message is None or event.event == "note" else lack(event.message)
 
 

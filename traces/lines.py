@@ -319,8 +319,8 @@ def _message(message: TraceMessage) -> dict[str, object]:
         "kind": message.kind,
         "id": message.id or UNSET,
         "filter": message.filter_text,
-        "items": UNSET if message.packed is UNSET else [_item(each) for each in message.packed],
-        "of": message.of or UNSET,
+        "items": UNSET if message.packed is UNSET else [item_row(each) for each in message.packed],
+        "of": message.of or message.several or UNSET,
         "event": message.number,
         "attributes": message.attributes_text,
         "to": message.to or UNSET,
@@ -330,8 +330,8 @@ def _message(message: TraceMessage) -> dict[str, object]:
     return _told(fields) | own
 
 
-def _item(item: PackedItem) -> dict[str, object]:
-    return _told({"id": item.id, "filter": item.filter_text, "of": item.of or UNSET})
+def item_row(item: PackedItem) -> dict[str, object]:
+    return _told({"id": item.id, "filter": item.filter_text, "of": item.of or item.several or UNSET})
 
 
 def _told(fields: Row) -> dict[str, object]:

@@ -17,6 +17,7 @@ from attrs import frozen
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct, field
 
 from routeproof.model.filters import Attributes, Dialect, Event, EventSet, Filter, FilterError, dialect
+from routeproof.model.filters.interface import quoted
 from routeproof.model.messages import CORE, Message, to_row
 from routeproof.traces import extensions
 from routeproof.traces.extensions import FilterText
@@ -29,6 +30,7 @@ from routeproof.traces.fields import (
     items,
     json_text,
     name,
+    names,
     parse,
     table,
 )
@@ -137,6 +139,9 @@ MANY = ("subscribe-many", "unsubscribe-many")
 ITEMS = 10_000
 """How many subscriptions one packed message may hold."""
 
+STANDING = ("subscribe", "unsubscribe")
+"""Kinds of messages about one entry, which may stand for several others: those of a list under `of`."""
+
 ADDED = extensions.keys()
 """Keys that the protocols which ship add to messages."""
 
@@ -149,11 +154,12 @@ AttributesText: TypeAlias = Annotated[Raw, Meta(extra_json_schema={"$ref": "#/$d
 @frozen
 class Item:
     """One advertisement, subscription or publication. `of`: a publication's advertisement, or the original of an id
-    that an implementation made itself."""
+    that an implementation made itself. `several`: the subscriptions for which an entry of a broker's own stands."""
 
     id: str
     filter: Filter | None = None
     of: str = ""
+    several: tuple[str, ...] = ()
 
 
 class PackedItem(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -162,6 +168,8 @@ class PackedItem(Struct, frozen=True, gc=False, omit_defaults=True):
     id: Name
     filter_text: FilterText | UnsetType = field(default=UNSET, name="filter")
     of: OptionalName = ""
+    several: tuple[str, ...] = field(default=(), name=" ")
+    """A list under `of`, which only the reference reads: few lines have one."""
 
 
 PackedItems: TypeAlias = Annotated[tuple[PackedItem, ...], Meta(min_length=1, max_length=ITEMS)]
@@ -183,11 +191,13 @@ class _CoreMessage(Struct, frozen=True, gc=False, eq=False):
     """The other keys of a message, as a JSON object: what a protocol from outside adds. The reader's, as the next."""
     meanings: Meanings | None = field(default=None, name="")
     """In which dialect to read; the reader's, never the writer's."""
+    several: tuple[str, ...] = field(default=(), name="  ")
+    """A list under `of`, like that of a `PackedItem`."""
 
     @property
     def items(self) -> tuple[Item, ...]:
         """Items that the message is about; raises `TraceError` where a filter cannot be read."""
-        return tuple(Item(each.id, self._filter(each), each.of) for each in self._entries())
+        return tuple(Item(each.id, self._filter(each), each.of, each.several) for each in self._entries())
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -264,7 +274,9 @@ def _meant(m: _CoreMessage) -> tuple[object, ...]:
 
 
 def lack(message: TraceMessage) -> str | None:
-    """A key that this message must have and has not, in words."""
+    """A key that this message must have and has not, or must not have, in words."""
+    if message.several and message.kind not in STANDING:
+        return f'"of": found a list; expected one id in a message of the kind {quoted(message.kind)}'
     for key in NEEDS.get(message.kind, ()):
         if key == "id" and not message.id:
             return '"id" is missing; expected a string'
@@ -319,7 +331,7 @@ def read_message(raw: object, meanings: Meanings, *, own: bool = False) -> Trace
         kind=kind,
         id=name(row, "id", ""),
         filter_text=json_text(row["filter"]) if "filter" in row else UNSET,
-        of=name(row, "of", ""),
+        **_of(row),
         to=name(row, "to", ""),
         number=integer(row, "event") if "event" in row else UNSET,
         attributes_text=json_text(row["attributes"]) if "attributes" in row else UNSET,
@@ -339,12 +351,22 @@ def _packed(entries: list[object]) -> tuple[PackedItem, ...]:
 def _packed_item(raw: object) -> PackedItem:
     row = table("an item", raw)
     filter_text = json_text(row["filter"]) if "filter" in row else UNSET
-    return PackedItem(name(row, "id"), filter_text, name(row, "of", ""))
+    return PackedItem(name(row, "id"), filter_text, **_of(row))
+
+
+def _of(row: Mapping[str, object]) -> dict[str, Any]:
+    if not isinstance(row.get("of"), list):
+        return {"of": name(row, "of", "")}
+    several = names(row, "of", ITEMS)
+    if not several or len(set(several)) < len(several):
+        what = "an empty list" if not several else "an id twice"
+        raise TraceError(f'"of": found {what}; expected the ids of the subscriptions for which the entry stands')
+    return {"several": several}
 
 
 def describe(message: TraceMessage) -> str:
     """One word a message, as `routeproof.model.messages.describe` says it: `sub(S)`, `deliver(p to S)`."""
-    ids = ", ".join(id for id in message.ids if id)
+    ids = ", ".join(id for id in message.ids if id) + (f" for {', '.join(message.several)}" if message.several else "")
     if message.to:
         return f"deliver({ids} to {message.to})"
     word = SHORT.get(message.kind, message.kind)

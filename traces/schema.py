@@ -22,10 +22,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from routeproof.model.filters import DIALECTS, predicate_filter
 from routeproof.model.filters.sets import EVENT_NUMBER
 from routeproof.traces.column_names import DATE, DIGITS, TIMES
-from routeproof.traces.fields import INTEGER, Name, OptionalName
+from routeproof.traces.fields import INTEGER, NAME_LENGTH, Name, OptionalName
 from routeproof.traces.format import EVENTS, LINKS, Event
 from routeproof.traces.format import NEEDS as EVENT_NEEDS
-from routeproof.traces.messages import MANY
+from routeproof.traces.messages import ITEMS, MANY, STANDING
 from routeproof.traces.messages import NEEDS as MESSAGE_NEEDS
 from routeproof.traces.tables import TablesLine
 
@@ -58,6 +58,15 @@ ATTRIBUTES: Schema = {
     "propertyNames": ATTRIBUTE,
     "additionalProperties": {"type": ["string", "boolean", "number"], "maxLength": predicate_filter.STRING_LENGTH},
     "maxProperties": predicate_filter.ATTRIBUTES,
+}
+
+SEVERAL: Schema = {
+    "description": "The subscriptions for which an entry of a broker's own stands.",
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH},
+    "minItems": 1,
+    "maxItems": ITEMS,
+    "uniqueItems": True,
 }
 
 TIME: Schema = {
@@ -138,11 +147,17 @@ def schema() -> Schema:
         {"if": _is("event", "note"), "else": {"properties": {"message": _taken(event, "message")}}},
         {"if": _is("event", "snapshot"), "then": {"properties": {"tables": _taken(event, "tables")}}},
     ]
+    one = definitions["Item"]["properties"]["of"]
+    message["properties"]["of"] = definitions["Item"]["properties"]["of"] = {"anyOf": [one, SEVERAL]}
+    event["allOf"].append(
+        {"if": _is("event", "client"), "then": {"properties": {"message": {"properties": {"of": one}}}}}
+    )
     with_filters = {"properties": {"items": {"items": {"required": ["filter"]}}}}
     message["allOf"] = [
         *_needed("kind", MESSAGE_NEEDS, {"id": {"minLength": 1}}),
         {"if": _is("kind", *MANY), "then": {"properties": {"items": _taken(message, "items")}}},
         {"if": _is("kind", "subscribe-many"), "then": with_filters},
+        {"if": _is("kind", *STANDING), "else": {"properties": {"of": one}}},
     ]
     return {
         "$schema": DIALECT,

@@ -53,9 +53,13 @@ class Line:
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids that its message is about: one, or those of its items."""
+        return tuple(each["id"] for each in self.entries if isinstance(each.get("id"), str))
+
+    @property
+    def entries(self) -> list[Row]:
+        """Its message, and the items of that."""
         items = self.message.get("items")
-        those = [self.message, *items] if isinstance(items, list) else [self.message]
-        return tuple(each["id"] for each in those if isinstance(each.get("id"), str))
+        return [self.message, *items] if isinstance(items, list) else [self.message]
 
 
 @frozen(eq=False)
@@ -119,16 +123,28 @@ class Recording:
 
         `more`: also without the ids that other brokers know or do not know only because of these.
         """
-        lines = self.by_number
+        lines, ids = self.by_number, self._with_entries(ids)
         removed = self._closed({*gone, *self._about(ids)})
         while more and (fresh := self._forwarded_otherwise(removed) - set(ids)):
-            ids = {*ids, *fresh}
+            ids = self._with_entries({*ids, *fresh})
             removed = self._closed(removed | set(self._about(ids)))
         needless = self._leading(set()) - self._leading(removed) - removed
         copies = {n for n in needless if lines[n].place[1] == "send" and lines[n].message.get("kind") == "publish"}
         removed |= self._closed(copies)
         kept = [line for line in self.lines if line.number not in removed]
         return evolve(self, lines=tuple(_without_items(line, ids) for line in kept) if ids else tuple(kept))
+
+    def _with_entries(self, ids: Collection[str]) -> set[str]:
+        """These ids, and those of entries that stand for nothing else."""
+        stands: dict[str, set[str]] = defaultdict(set)
+        for line in self.lines if ids else ():
+            for each in line.entries:
+                if isinstance(each.get("of"), list | tuple):
+                    stands[each["id"]].update(each["of"])
+        found = set(ids)
+        while fresh := {entry for entry, some in stands.items() if some <= found} - found:
+            found |= fresh
+        return found
 
     def _forwarded_otherwise(self, removed: Collection[int]) -> set[str]:
         """The ids that a broker, by what is removed, has forwarded more often than withdrawn, or less often."""
@@ -230,11 +246,17 @@ class Recording:
 
 
 def _without_items(line: Line, ids: Collection[str]) -> Line:
-    items = line.message.get("items")
-    if not isinstance(items, list) or not set(line.ids) & set(ids):
-        return line
-    left = [each for each in items if each.get("id") not in ids]
-    return Line.of(line.number, {**line.row, "message": {**line.message, "items": left}})
+    """The line without the items of these ids, and without these ids in lists under `of`."""
+
+    def left(entry: Row) -> Row:
+        several = entry.get("of")
+        is_list = isinstance(several, list | tuple)
+        return {**entry, "of": [id for id in several if id not in ids]} if is_list else entry  # type: ignore[union-attr]
+
+    message = left(line.message)
+    if isinstance(items := message.get("items"), list):
+        message = {**message, "items": [left(each) for each in items if each.get("id") not in ids]}
+    return line if message == line.message else Line.of(line.number, {**line.row, "message": message})
 
 
 def marker_of(line: Line) -> Line:
@@ -298,7 +320,7 @@ def _names(recording: Recording) -> dict[str, str]:
     of: dict[str, str] = {}
     for line in recording.lines:
         if line.message.get("kind") != "publish":
-            for each in [line.message, *(line.message.get("items") or [])]:
+            for each in line.entries:
                 if isinstance(each.get("of"), str) and isinstance(each.get("id"), str) and each["of"] != each["id"]:
                     of[each["id"]] = each["of"]
     return {id: _end_of(of, id) for id in of}

@@ -17,7 +17,8 @@ from routeproof.checker.validate.broker.canonical import CanonicalMessage, canon
 from routeproof.checker.validate.broker.comparison import tables_of
 from routeproof.checker.validate.broker.handler import HandlerModel, OwnMeaning, completed, own_in_trace
 from routeproof.checker.validate.broker.messages import MessageMeaning
-from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel, SafeModel
+from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
+from routeproof.checker.validate.broker.safe import SafeModel
 from routeproof.checker.validate.clients import ClientOperation
 from routeproof.checker.validate.clients.judge import operations_said
 from routeproof.checker.validate.clock import Doubts

@@ -74,6 +74,8 @@ class CanonicalMessage:
     event: Event | None = None
     of: str = field(default="", eq=False, kw_only=True)
     """A publication's advertisement, which not every message says."""
+    several: tuple[tuple[str, ...], ...] = field(default=(), eq=False, kw_only=True)
+    """By entry, the subscriptions for which it stands, where a broker names them."""
 
     @property
     def adds(self) -> bool:
@@ -100,18 +102,18 @@ class CanonicalMessage:
         return f"{self.kind}({', '.join(id for id, _ in self.about)})"
 
 
+def canonical_control(kind: str, items: tuple[Item, ...]) -> CanonicalMessage:
+    """Canonical form of a control message."""
+    has_filters = kind in ("advertise", *ADDS)
+    about = tuple((item.of or item.id, item.filter if has_filters else None) for item in items)
+    return CanonicalMessage(kind, about, several=tuple(item.several for item in items))
+
+
 def canonical_in_trace(message: TraceMessage) -> CanonicalMessage:
     """Canonical form of a trace's message; `TraceError` if its filter or event cannot be read."""
     if message.kind == "publish":
         return CanonicalMessage("publish", ((message.id, None),), message.event, of=message.of)
-    return CanonicalMessage(message.kind, canonical_subject(message.kind, message.items))
-
-
-def canonical_subject(kind: str, items: tuple[Item, ...]) -> tuple[tuple[str, Filter | None], ...]:
-    """Canonical subject of a control message."""
-    if kind in ("advertise", *ADDS):
-        return tuple((item.of or item.id, item.filter) for item in items)
-    return tuple((item.of or item.id, None) for item in items)
+    return canonical_control(message.kind, message.items)
 
 
 def canonical_in_model(message: Hashable) -> CanonicalMessage:

@@ -47,6 +47,8 @@ class Divergence:
     """True if all messages are right, and only their order is not."""
     only_order: bool = False
     """True if it is an order that the level equivalent allows."""
+    reason: str = ""
+    """The fault of a message that the model has nothing to compare with."""
 
 
 def divergence(

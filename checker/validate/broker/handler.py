@@ -39,6 +39,7 @@ from routeproof.model.reading import InstanceError
 from routeproof.model.tables import Tables
 from routeproof.traces import Header, TraceMessage, TraceTables
 from routeproof.traces.fields import in_one_line, json_text
+from routeproof.traces.lines import item_row
 
 OF_CORE = frozenset(each.kind for each in CORE)
 
@@ -340,7 +341,7 @@ def _row(message: TraceMessage) -> dict[str, Any]:
         if each is not UNSET:
             row[key] = each if isinstance(each, int) else msgspec.json.decode(each)
     if message.packed is not UNSET:
-        row["items"] = msgspec.json.decode(msgspec.json.encode(message.packed))
+        row["items"] = msgspec.json.decode(msgspec.json.encode([item_row(each) for each in message.packed]))
     if message.own is not UNSET:
         row |= msgspec.json.decode(message.own)
     return {key: value for key, value in row.items() if value != ""}

@@ -29,8 +29,8 @@ from msgspec import Raw as JsonText
 from routeproof.checker.validate.broker.canonical import (
     CanonicalMessage,
     are_same,
+    canonical_control,
     canonical_in_trace,
-    canonical_subject,
 )
 from routeproof.checker.validate.broker.canonical import digest as digest_of
 from routeproof.checker.validate.fast import Universe
@@ -86,7 +86,7 @@ class MessageMeaning:
     def said(self) -> CanonicalMessage:
         """The message in words, for comparison; that of a publication is read again."""
         if self.is_control:
-            return CanonicalMessage(self.kind, canonical_subject(self.kind, self.items))
+            return canonical_control(self.kind, self.items)
         return CanonicalMessage(self.kind, ((self.id, None),), self.event, of=self.of)
 
     @property
@@ -100,11 +100,14 @@ class MessageMeaning:
     def named(self, names: Mapping[str, str]) -> MessageMeaning:
         """Returns the message with ids replaced by the names under which the broker knows them."""
         keys = [item.of or item.id for item in self.items]
-        if not any(key in names for key in keys):
+        if names.keys().isdisjoint((*keys, *(id for item in self.items for id in item.several))):
             return self
         made: MessageMeaning = copy(self)
         pairs = zip(self.items, keys, strict=True)
-        made.items = tuple(evolve(item, id=names.get(key, key), of="") for item, key in pairs)
+        made.items = tuple(
+            evolve(item, id=names.get(key, key), of="", several=tuple(names.get(id, id) for id in item.several))
+            for item, key in pairs
+        )
         return made
 
     def is_same(self, other: MessageMeaning) -> bool:
@@ -140,9 +143,9 @@ class Dictionary:
             key = message.id, message.of, written
         else:
             packed = message.packed
-            items = None if packed is UNSET else tuple((i.id, i.of, _bytes(i.filter_text)) for i in packed)
+            items = None if packed is UNSET else tuple((i.id, i.of, i.several, _bytes(i.filter_text)) for i in packed)
             written = _written(message)
-            key = message.kind, message.id, message.of, written, items
+            key = message.kind, message.id, message.of, message.several, written, items
         meant = self._latest.get(key)
         if meant is None:
             if len(self._latest) >= REMEMBERED:

@@ -15,7 +15,8 @@ from attrs import define, evolve, field
 from routeproof.checker.validate.broker.canonical import distinguished
 from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence, matches
 from routeproof.checker.validate.broker.messages import MessageMeaning
-from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, SafeModel, Sends
+from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Sends
+from routeproof.checker.validate.broker.safe import SafeModel
 from routeproof.checker.validate.findings import Rejection
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.messages import Deliver, Subscription
@@ -130,7 +131,10 @@ class StepComparison:
         found = evolve(found, missing=missing, extra=extra)
         if found.is_order:
             return self._difference(found, begun, "COV-8", neighbour)
-        reason = self._model.reason(missing, extra, neighbour)
+        reason = found.reason or self._model.reason(missing, extra, neighbour)
+        if extra is not None and any(extra.several) and not is_safe:
+            several = ", ".join(id for some in extra.several for id in some)
+            reason = f"{extra} stands for {several}: only the level safe judges entries that stand for others; {reason}"
         return evolve(self._difference(found, begun, self._model.blame(missing, extra), neighbour), reason=reason)
 
     def _compare_advertisements(

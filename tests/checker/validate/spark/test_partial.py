@@ -7,6 +7,7 @@ from routeproof.checker.validate import setting_of, validate
 from routeproof.checker.validate.spark.job import judge
 from tests.checker.validate.churned import Churn
 from tests.checker.validate.test_beginnings import cut, recorded
+from tests.checker.validate.test_names import merged
 from tests.checker.validate.test_partial import ALL, brokers_of, observed
 from tests.checker.validate.test_readiness import rows_in
 from tests.checker.validate.test_unsent import without_reception
@@ -37,3 +38,12 @@ def test_recordings_that_begin_amid_a_run(tmp_path: Path, spark: "SparkSession")
     assert expected.verdict == "accepted"
     assert any("judged from the snapshots" in line for line in expected.remarks)
     assert judge(spark, path, setting_of(path, "equivalent")) == expected
+
+
+def test_entries_that_stand_for_several(tmp_path: Path, spark: "SparkSession") -> None:
+    runs = merged(of=["s", "t"]), merged(of=["s", "u"]), merged(of=["s", "t"], leaves=True)
+    rows = [{**row, "run": str(number)} for number, run in enumerate(runs) for row in run[1:]]
+    path = write([runs[0][0], *rows], tmp_path / "entries.jsonl")
+    expected = validate(path, "safe")
+    assert [(r.run, r.broker) for r in expected.rejections] == [("1", "y"), ("2", "y")]
+    assert judge(spark, path, setting_of(path, "safe")) == expected
