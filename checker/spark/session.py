@@ -227,6 +227,7 @@ def _settings(where: Master, scratch: Path) -> dict[str, str]:
         ),
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
+        "spark.scheduler.mode": "FAIR",  # jobs of other threads share the cores; those of one thread run in turn
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",

@@ -1,18 +1,18 @@
 """The steps of the computation of trees on one core, and on Spark.
 
 On Spark, documents are read, matched and kept as blocks in one job. Candidate trees, evaluation and the Steiner trees
-of OPT are a job each; merges are none. A task's result depends on its input alone, so a task that is run again, since
-a worker died, gives the same.
+of OPT are a job each; merges are none. The sampling study and OPT run in parallel with the rest: no core waits for the
+driver. A task's result depends on its input alone, so a task that is run again, since a worker died, gives the same.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode, joined
@@ -44,6 +44,8 @@ from routeproof.impl.trees.strategy import RoutingCosts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+Result = TypeVar("Result")
+
 
 def trees_of(sources: Sequence[str], wish: TreesWish, engine: str = "local", master: str | None = None) -> TreesAnswer:
     """Computes strategies from the tables of links, documents and subscriptions, which are given by name."""
@@ -72,15 +74,14 @@ class OnOneCore:
     def rows(self, source: TableSource) -> Iterator[TableRow]:
         return local_rows(source)
 
+    def later(self, work: Callable[[], Result]) -> Callable[[], Result]:
+        return work
+
     def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
-        seen: set[str] = set()
-        faulty = DocumentReport()
-        rows = _documents(self.rows(source), faulty)
-        while some := list(islice(rows, 10 * AT_ONCE)):
-            block, report = encode(frame, wish.seed, wish.most_sampled, some, seen)
-            self.blocks.append(block)
+        for block, report in _encoded(self.rows(source), frame, wish):
+            if block is not None:
+                self.blocks.append(block)
             yield report
-        yield faulty
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
         return [function(shared, task) for task in tasks]
@@ -94,6 +95,18 @@ class OnOneCore:
         for block in self.blocks:
             totals.add(opt(frame.network, trees, _terminal_sets(frame, block)))
         return totals
+
+
+def _encoded(
+    rows: Iterable[TableRow], frame: TreesFrame, wish: TreesWish
+) -> Iterator[tuple[DocumentBlock | None, DocumentReport]]:
+    """Blocks of the documents of rows, with a report on each, and a last report on the rows that make no sense."""
+    faulty = DocumentReport()
+    documents = _documents(rows, faulty)
+    seen: set[str] = set()
+    while some := list(islice(documents, 10 * AT_ONCE)):
+        yield encode(frame, wish.seed, wish.most_sampled, some, seen)
+    yield None, faulty
 
 
 def _documents(rows: Iterable[TableRow], report: DocumentReport) -> Iterator[DocumentRow]:
@@ -111,8 +124,8 @@ def _terminal_sets(frame: TreesFrame, block: DocumentBlock) -> Iterator[Terminal
 
 # -- Spark -------------------------------------------------------------------------------------------------------------
 
-ROWS = "id string, data binary"
-"""A document by its id. Rows that make no sense have no id that documents have, and a report as data."""
+LINES = "id binary, value string"
+"""Lines of JSON with the ids of their documents."""
 
 BLOCKS = "kind int, data binary"
 BLOCK, REPORT = range(2)
@@ -123,25 +136,37 @@ COSTS = "data binary"
 TASKS_OF_A_CORE = 3
 """Tasks that documents are dealt out to, by core."""
 
-SLICES_OF_A_CORE = 8
-"""Tasks of the computation of trees, by core."""
+SETS_OF_A_CORE = 8
+"""Tasks of OPT, by core; they fill the time in which there is nothing else to do, and so are short."""
 
 
 class OnSpark:
-    """The steps as jobs."""
+    """The steps as jobs, in a session that ends with them."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._tasks = TASKS_OF_A_CORE * spark.sparkContext.defaultParallelism
-        self._stack = ExitStack()
-        self._shared: tuple[Any, Any] = (None, None)
+        self._cores = spark.sparkContext.defaultParallelism
+        self._threads = ThreadPoolExecutor()
+        self._begun = count()
+        self._shared: dict[int, tuple[Any, Any]] = {}
         self.documents = 0
+        # With tracebacks as they are, one kind of worker serves tables and all else, and is started once.
+        spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", False)
 
     def __enter__(self) -> OnSpark:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        """Waits for nothing: threads that still run after an error end with the session."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def later(self, work: Callable[[], Result]) -> Callable[[], Result]:
+        def begin(number: int) -> Result:
+            # Pools of a fair scheduler: that of this thread is called `default`, and comes first by its name.
+            self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"later {number}")
+            return work()
+
+        return self._threads.submit(begin, next(self._begun)).result
 
     def rows(self, source: TableSource) -> Iterator[TableRow]:
         frame = self._table(source)
@@ -173,16 +198,17 @@ class OnSpark:
 
     def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
         from pyspark import StorageLevel
+        from pyspark.sql.functions import expr
 
-        rows = self._table(source).mapInArrow(partial(_read_rows, source.format == "jsonl"), ROWS)
-        tasks = max(self._tasks, rows.rdd.getNumPartitions())
-        shared = self._broadcast((frame, wish))
+        rows = self._table(source)
+        if source.format == "jsonl":
+            rows = rows.mapInArrow(_with_ids, LINES)
+        tasks = max(TASKS_OF_A_CORE * self._cores, rows.rdd.getNumPartitions())
         self._blocks = (
-            rows.repartition(tasks, "id")
-            .mapInArrow(partial(_encode_rows, shared), BLOCKS)
+            rows.repartition(tasks, expr("CAST(id AS string)"))
+            .mapInArrow(partial(_encode_rows, self._broadcast((frame, wish)), source.format == "jsonl"), BLOCKS)
             .persist(StorageLevel.DISK_ONLY)
         )
-        self._stack.callback(self._blocks.unpersist)
         for row in self._blocks.where(f"kind = {REPORT}").select("data").collect():
             report: DocumentReport = pickle.loads(row["data"])
             self.documents += report.documents
@@ -191,11 +217,11 @@ class OnSpark:
     def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
         if not tasks:
             return []
-        if self._shared[0] is not shared:
-            self._shared = shared, self._broadcast(shared)
+        if id(shared) not in self._shared:
+            self._shared[id(shared)] = shared, self._broadcast(shared)
         context = self._spark.sparkContext
         found: list[Any] = (
-            context.parallelize(tasks, len(tasks)).map(partial(_call, function, self._shared[1])).collect()
+            context.parallelize(tasks, len(tasks)).map(partial(_call, function, self._shared[id(shared)][1])).collect()
         )
         return found
 
@@ -210,18 +236,19 @@ class OnSpark:
             return [costs for _, costs in sorted(zip(largest_first, found, strict=True), key=lambda each: each[0])]
         totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
         shared = self._broadcast(everything)
-        for row in self._of_blocks(_evaluate, shared, COSTS, self._spark.sparkContext.defaultParallelism).collect():
+        for row in self._of_blocks(_evaluate, shared, COSTS, self._cores).collect():
             for total, part in zip(totals, pickle.loads(row["data"]), strict=True):
                 total.add(part)
         return totals
 
     def opt(self, frame: TreesFrame, wish: TreesWish) -> RoutingCosts:
-        sums = ", ".join(f"sum({name}) AS {name}" for name in ("size", "documents", "hosts"))
+        from pyspark.sql.functions import expr
+
         sets = (
             self._of_blocks(_sets, self._broadcast(frame), SETS)
-            .repartition(self._tasks, "terminals")
+            .repartition(SETS_OF_A_CORE * self._cores, "terminals")
             .groupBy("terminals")
-            .agg(*map(_expression, sums.split(", ")))
+            .agg(*(expr(f"sum({name}) AS {name}") for name in ("size", "documents", "hosts")))
         )
         costs = sets.mapInArrow(partial(_opt, self._broadcast(frame.network), wish.steiner), COSTS)
         totals = RoutingCosts.none(len(frame.network.low), 1)
@@ -236,51 +263,27 @@ class OnSpark:
         return (blocks if tasks is None else blocks.coalesce(tasks)).mapInArrow(partial(function, shared), schema)
 
     def _broadcast(self, value: Any) -> Any:
-        found = self._spark.sparkContext.broadcast(value)
-        self._stack.callback(found.unpersist)
-        return found
-
-
-def _expression(text: str) -> Any:
-    from pyspark.sql.functions import expr
-
-    return expr(text)
+        return self._spark.sparkContext.broadcast(value)
 
 
 def _call(function: Callable[[Any, Any], Any], shared: Any, task: Any) -> Any:
     return function(shared.value, task)
 
 
-def _read_rows(are_lines: bool, found: Iterator[Batch]) -> Iterator[Batch]:
-    """For `mapInArrow`: rows of a table in, documents out."""
-    faulty = DocumentReport()
-    rows: Iterator[TableRow] = (row for batch in found for row in batch.to_pylist())
-    if are_lines:
-        rows = (json_row(row["value"]) for row in rows if row["value"].strip())
-    yield from batches(ROWS, ((each[0], pickle.dumps(each)) for each in _documents(rows, faulty)))
-    yield from batches(ROWS, [("", pickle.dumps(faulty))])
+def _with_ids(found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: lines of JSON in, the same with their ids out."""
+    lines = (row["value"] for row in rows_of(found))
+    ids = ((str(json_row(line).get("id")), line) for line in lines if line.strip())
+    yield from batches(LINES, ((id.encode("utf-8", "surrogatepass"), line) for id, line in ids))
 
 
-def _encode_rows(shared: Any, found: Iterator[Batch]) -> Iterator[Batch]:
-    """For `mapInArrow`: documents in, blocks and reports out. All rows of one id are in one partition."""
-    frame, wish = shared.value
-    total = DocumentReport()
-    seen: set[str] = set()
-    waiting: list[DocumentRow] = []
-    for row in rows_of(found):
-        each = pickle.loads(row["data"])
-        if isinstance(each, DocumentReport):
-            total.add(each)
-        else:
-            waiting.append(each)
-        if len(waiting) >= 10 * AT_ONCE:
-            block, report = encode(frame, wish.seed, wish.most_sampled, waiting, seen)
-            total.add(report)
-            waiting = []
+def _encode_rows(shared: Any, are_lines: bool, found: Iterator[Batch]) -> Iterator[Batch]:
+    """For `mapInArrow`: rows of a table in, blocks and reports out. All rows of one id are in one partition."""
+    rows = (json_row(row["value"]) if are_lines else row for row in rows_of(found))
+    for block, report in _encoded(rows, *shared.value):
+        if block is not None:
             yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block))])
-    block, report = encode(frame, wish.seed, wish.most_sampled, waiting, seen)
-    total.add(report)
-    yield from batches(BLOCKS, [(BLOCK, pickle.dumps(block)), (REPORT, pickle.dumps(total))])
+        yield from batches(BLOCKS, [(REPORT, pickle.dumps(report))])
 
 
 def _blocks(found: Iterator[Batch]) -> Iterator[DocumentBlock]:

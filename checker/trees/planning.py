@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from attrs import evolve, frozen
@@ -45,6 +46,8 @@ from routeproof.impl.trees.multiple import merged as planned
 from routeproof.impl.trees.network import BrokerGraph, NetworkError
 from routeproof.impl.trees.strategy import RoutingCosts, Strategy, evaluate
 from routeproof.model.filters.interface import quoted
+
+Result = TypeVar("Result")
 
 MULT, MULT2, HYBRID = "mult", "mult2", "hybrid"
 ALGORITHMS = (MULT, MULT2, HYBRID)
@@ -122,6 +125,9 @@ class PlanningSteps(Protocol):
     def rows(self, source: TableSource) -> Iterator[TableRow]:
         """All rows of a table."""
 
+    def later(self, work: Callable[[], Result]) -> Callable[[], Result]:
+        """Some work whose result is needed later, when the returned function is called; it may begin at once."""
+
     def read(self, source: TableSource, frame: TreesFrame, wish: TreesWish) -> Iterator[DocumentReport]:
         """Reads the documents into blocks, and keeps them."""
 
@@ -177,28 +183,32 @@ def answer(sources: Sequence[TableSource], wish: TreesWish, steps: PlanningSteps
     began = time.perf_counter()
     network, documents, subscriptions = sources
     frame = frame_of(network, subscriptions, wish, steps)
+    longest = steps.later(lambda: int(frame.network.distances.max()))
     report = DocumentReport()
     for part in steps.read(documents, frame, wish):
         report.add(part)
     report.faults.refuse(documents)
     if not report.documents:
         raise UsageError(f"{documents.shown}: the table of documents has no rows")
-    _refuse_large(frame, report, documents)
+    _refuse_large(frame, longest(), report, documents)
     report.sampled.sort()
+    studies = steps.later(lambda: list(_studied(frame, wish, report.sampled, steps)) if wish.study else [])
+    optimum = steps.later(lambda: steps.opt(frame, wish) if wish.compare else None)
     planning = planning_of(frame, wish, report.sampled, steps.each)
     found = _found(planning, wish, steps, documents)
-    items = [Evaluated(wish.algorithm, strategy_of(planning, frame.subscriptions, found))]
+    strategy = strategy_of(planning, frame.subscriptions, found)
+    items = [Evaluated(wish.algorithm, strategy)]
     one = single(planning) if len(planning.units) else None
     if wish.compare:
-        items += _compared(frame, wish, planning, found, one, steps)
-    studied = list(_studied(frame, wish, report.sampled, steps)) if wish.study else []
+        items += _compared(frame, wish, planning, strategy, one, steps)
+    studied = studies()
     items += [each for each, _ in studied]
     costs = dict(zip([each.name for each in items], steps.evaluated((frame, items)), strict=True))
     study = [_study_row(row, costs.pop(each.name)) for each, row in studied]
-    if wish.compare:
+    if (opt := optimum()) is not None:
         root = baselines.random_root(frame.network, wish.seed)
         costs[FLOODING] = baselines.flooding(frame.network, costs[SPT], report.matched_size, root)
-        costs[OPT] = steps.opt(frame, wish)
+        costs[OPT] = opt
     return TreesAnswer(
         sources,
         wish,
@@ -216,14 +226,15 @@ def answer(sources: Sequence[TableSource], wish: TreesWish, steps: PlanningSteps
 
 
 def frame_of(network: TableSource, subscriptions: TableSource, wish: TreesWish, steps: PlanningSteps) -> TreesFrame:
-    links = sorted(values_of(network, steps.rows(network), link_of))
+    of_links, of_subscriptions = (steps.later(partial(steps.rows, each)) for each in (network, subscriptions))
+    links = sorted(values_of(network, of_links(), link_of))
     try:
         graph = BrokerGraph.of(links)
     except NetworkError as error:
         raise UsageError(f"{network.shown}: {error}") from None
     number = {name: at for at, name in enumerate(graph.names)}
     wanted: dict[str, list[tuple[str, Interest]]] = {}
-    for id, broker, each in values_of(subscriptions, steps.rows(subscriptions), subscription_of):
+    for id, broker, each in values_of(subscriptions, of_subscriptions(), subscription_of):
         wanted.setdefault(id, []).append((broker, each))
     faults = RowFaults()
     rows = []
@@ -239,9 +250,8 @@ def frame_of(network: TableSource, subscriptions: TableSource, wish: TreesWish, 
     return TreesFrame(graph, Subscriptions.of(rows, wish.split), number)
 
 
-def _refuse_large(frame: TreesFrame, report: DocumentReport, source: TableSource) -> None:
+def _refuse_large(frame: TreesFrame, longest: int, report: DocumentReport, source: TableSource) -> None:
     """Refuses sizes and costs whose products would not be exact."""
-    longest = int(frame.network.distances.max())
     if 2 * report.size * len(frame.network) * longest >= LARGEST:
         raise UsageError(
             f"{source.shown}: the sizes of all documents, {report.size:,} in sum, times {len(frame.network):,} brokers,"
@@ -270,12 +280,11 @@ def _found(planning: Planning, wish: TreesWish, steps: PlanningSteps, documents:
 
 
 def _compared(
-    frame: TreesFrame, wish: TreesWish, planning: Planning, found: Multiple, one: Computed | None, steps: PlanningSteps
+    frame: TreesFrame, wish: TreesWish, planning: Planning, first: Strategy, one: Computed | None, steps: PlanningSteps
 ) -> Iterator[Evaluated]:
     """The baselines that are routing strategies."""
     network, subscriptions = frame.network, frame.subscriptions
     members = len(subscriptions.host)
-    first = strategy_of(planning, subscriptions, found)
     if one is None:
         yield Evaluated(SINGLE, first)
     else:
