@@ -9,19 +9,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import NamedTuple
 
-from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model
+from attrs import evolve
+
+from routeproof.checker.validate.broker.canonical import WITHDRAWS, CanonicalMessage, canonical_in_model
 from routeproof.checker.validate.broker.comparison import Reasons, blame, differ
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message, publication
 from routeproof.checker.validate.fast import Knowledge, Replica, publish
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.filters import FilterError
-from routeproof.model.messages import Deliver, Publish, Subscription
+from routeproof.model.messages import (
+    Advertisement,
+    Deliver,
+    PackedSubscribe,
+    PackedUnsubscribe,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import NOTHING_KEPT, Kept
 from routeproof.model.tables import Tables
 from routeproof.traces import TraceTables
+
+GONE = ("unadvertise", *WITHDRAWS)
+"""Kinds of messages that remove entries."""
 
 Sends = Sequence[tuple[Node, Hashable]]
 Route = tuple[tuple[Node, ...], list[Subscription]]
@@ -116,12 +131,15 @@ class CoreModel(BrokerModel):
         self._wanted: Sends = ()
         self._told: MessageMeaning
         self._sender = LOCAL
-        self._gone: Subscription | None = None
+        self._gone: list[Subscription | Advertisement] = []
+        """The entries that the message withdraws."""
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:
         if told.is_control:
             known = self.knowledge
-            self._gone = known.sub_named(told.items[0].of or told.items[0].id) if told.kind == "unsubscribe" else None
+            named = known.sub_named if told.kind in WITHDRAWS else known.adv_named
+            found = map(named, (item.of or item.id for item in told.items)) if told.kind in GONE else ()
+            self._gone = [each for each in found if each is not None]
             message = model_message(told, self._ranks, known.sub_named, known.adv_named)
             self._wanted = () if message is None else self._replica.handle(known, sender, message)
         elif told.written == b"":
@@ -150,6 +168,42 @@ class CoreModel(BrokerModel):
     def restart(self) -> None:
         self.knowledge = self._replica.knowledge(self.knowledge.node, Tables())
 
+    def before(self) -> Tables:
+        """Tables before the step that was handled last."""
+        tables, told = self.knowledge.tables(), self._told
+        if not told.is_control:
+            return tables
+        if told.kind not in GONE:
+            came = {item.of or item.id for item in told.items}
+            if told.kind == "advertise":
+                tables = evolve(tables, advs=tuple(each for each in tables.advs if each[0].id not in came))
+            else:
+                tables = evolve(tables, subs=tuple(each for each in tables.subs if each[0].id not in came))
+        for each in self._gone:
+            if isinstance(each, Subscription) and tables.sub_from(each) is None:
+                tables = tables.with_sub(each, self._sender)
+            elif isinstance(each, Advertisement) and tables.adv_from(each) is None:
+                tables = tables.with_adv(each, self._sender)
+        for to, message in self._wanted:
+            sent = set(tables.sent_to(to))
+            match message:
+                case Subscribe(s):
+                    sent.discard(s)
+                case Unsubscribe(s):
+                    sent.add(s)
+                case PackedSubscribe(many):
+                    sent.difference_update(many)
+                case PackedUnsubscribe(many):
+                    sent.update(many)
+            tables = tables.with_sent(to, sent)
+        return tables
+
+    def with_tables(self, tables: Tables) -> CoreModel:
+        """A model of the same broker that begins with other tables."""
+        made = copy(self)
+        made.knowledge = self._replica.knowledge(self.knowledge.node, tables)
+        return made
+
     def known_ids(self) -> set[str]:
         return {self.knowledge.universe.subscription(slot).id for slot in self.knowledge.subs}
 
@@ -170,7 +224,8 @@ class CoreModel(BrokerModel):
     def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
         tables = self.knowledge.tables()
         with suppress(FilterError):  # a trace may mix filters of two kinds, which cannot be compared
-            return Reasons(tables, self._policy, self._name_of, self._sender, self._gone).of(missing, extra, to)
+            gone = next((each for each in self._gone if isinstance(each, Subscription)), None)
+            return Reasons(tables, self._policy, self._name_of, self._sender, gone).of(missing, extra, to)
         return "filters of two kinds, sets of events and predicates, cannot be compared"
 
     def unwanted(self, told: MessageMeaning, to: str) -> str:

@@ -44,6 +44,10 @@ class StepComparison:
         self.deviates = False
         """At the level `safe`: has a difference been found that does no harm?"""
 
+    def name_of(self, node: Node) -> str:
+        """Name of a broker."""
+        return self._setting.name_of(node)
+
     def differences(
         self,
         told: MessageMeaning,

@@ -5,7 +5,7 @@ may have; the router `r3` of a network makes one, all others are right.
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 FAULTS = (
     "forgets to re-forward",
@@ -53,7 +53,18 @@ def hits(wanted: Box, event: dict[str, Any], closed: bool = False) -> bool:
     return True
 
 
-def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
+class Lost(NamedTuple):
+    """What a broker loses after its event `seq`: what came from one side, a neighbour or with "" its clients."""
+
+    broker: str
+    seq: int
+    side: str
+    advertisements: bool
+    sent: bool
+    """Of what it has sent, too."""
+
+
+def network(script: list[tuple[str, str, Row]], fault: str = "", lost: Lost | None = None) -> list[Row]:
     """The log of a run: operations (broker, client, message), each carried through before the next begins."""
     near = {r: [b if a == r else a for a, b in LINKS if r in (a, b)] for r in ["r1", "r2", "r3", "r4", "r5"]}
     ads: dict[str, dict[str, tuple[str, Box]]] = {r: {} for r in near}
@@ -117,6 +128,13 @@ def network(script: list[tuple[str, str, Row]], fault: str = "") -> list[Row]:
             if fault == FORGETS and (r, m["id"], m["kind"]) == FORGOTTEN:
                 ads[r], subs[r] = {}, {}
                 sent |= {(r, n): [] for n in near[r]}
+            if lost is not None and (r, count[r]) == (lost.broker, lost.seq):
+                gone = [i for i, (hop, _, _) in subs[r].items() if hop == lost.side]
+                subs[r] = {i: s for i, s in subs[r].items() if i not in gone}
+                if lost.advertisements:
+                    ads[r] = {i: a for i, a in ads[r].items() if a[0] != lost.side}
+                if lost.sent:
+                    sent |= {(r, n): [i for i in sent[r, n] if i not in gone] for n in near[r]}
             write(r, "client" if local else "receive", came, m)
             kind, fresh = m["kind"], m["id"]
             hop = "" if local else came

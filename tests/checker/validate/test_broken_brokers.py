@@ -1,21 +1,24 @@
 """Brokers of somebody else, each with one mistake: who reads the first five lines of the report knows it."""
 
 import json
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from attrs import frozen
 
 from routeproof.checker.cli.validate import render
 from routeproof.checker.validate import Report, validate
-from tests.checker.validate.foreign import FAULTS, FORGETS, SCRIPT, Row, network
+from tests.campaigns import drawn
+from tests.checker.validate.foreign import FAULTS, FORGETS, LINKS, SCRIPT, Lost, Row, network
 
 KINDS = ["client", "receive", "send", "deliver"]
 
 
-def judged(fault: str, folder: Path) -> Report:
+def judged(fault: str, folder: Path, lost: Lost | None = None) -> Report:
     path = folder / "theirs.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in network(SCRIPT, fault)))
+    path.write_text("".join(json.dumps(row) + "\n" for row in network(SCRIPT, fault, lost)))
     return validate(path)
 
 
@@ -179,3 +182,33 @@ def test_a_snapshot_of_empty_tables_shows_that_they_are_forgotten(left: list[str
     first = validate(path).rejections[0]
     assert (first.broker, first.rule) == ("r3", "TRC-4")
     assert first.cause.startswith("the tables are empty: this broker has forgotten its tables") == (not left)
+
+
+def losses() -> list[Lost]:
+    """Everything that a broker of the network can lose, at any moment."""
+    last = {row["broker"]: row["seq"] for row in network(SCRIPT)[1:]}
+    sides = [("", broker) for broker in last] + [pair for a, b in LINKS for pair in ((a, b), (b, a))]
+    return [
+        Lost(broker, seq, side, *parts)
+        for side, broker in sides
+        for seq in range(1, last[broker])
+        for parts in product((False, True), repeat=2)
+    ]
+
+
+@drawn(0.2)
+def test_a_broker_that_forgets_what_came_from_one_side_is_named(share: float, tmp_path: Path) -> None:
+    """Where several things that it may have forgotten explain all that it does, each of them is named."""
+    right, named, rejected = network(SCRIPT), 0, 0
+    every = losses()
+    for lost in Random(13).sample(every, round(share * len(every))):
+        if network(SCRIPT, lost=lost) == right:
+            continue
+        report = judged("", tmp_path, lost)
+        cause = report.rejections[0].cause
+        assert report.rejections[0].broker == lost.broker
+        assert not cause or f" of {lost.side or 'its clients'}" in cause, (lost, cause)
+        assert all(r.cause == cause or not r.cause for r in report.rejections)
+        rejected += 1
+        named += bool(cause)
+    assert named > 0.35 * rejected, "the others show it in fewer than three steps"
