@@ -14,7 +14,7 @@ from attrs import field, frozen
 from routeproof.checker.prove.ground import Element, possible
 from routeproof.checker.prove.small import Runs
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Sort, Term, Truth
-from routeproof.spec.theory.invariants.book import Conjunct, Lemma, Moment
+from routeproof.spec.theory.invariants.book import Moment, Sentence
 from routeproof.spec.theory.invariants.facts import StepFact
 from routeproof.spec.theory.invariants.step import EVENTS, Named, StepEvent, StepView
 from routeproof.spec.theory.relation import ABOUT, Facts
@@ -128,7 +128,7 @@ class FoundRun:
     runs: Runs
     model: z3.ModelRef = field(repr=False)
     steps: int
-    sentence: Conjunct | Lemma | StepFact
+    sentence: Sentence
     first: bool
     """It begins where nothing has happened yet; else at any moment of which `given` is true."""
     given: str = "the invariants"

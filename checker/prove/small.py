@@ -35,7 +35,7 @@ from routeproof.spec.theory import (
     any_of,
     formula,
 )
-from routeproof.spec.theory.invariants.book import Conjunct, Lemma
+from routeproof.spec.theory.invariants.book import Sentence
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.invariants.step import AFTER, EVENTS, StepEvent, StepView, declared
@@ -168,12 +168,12 @@ class Small:
             self._steps[event] = self._closed([*step, *g.ghosts(event, by), *g.told(by.here)])
         return self._steps[event]
 
-    def some(self, sentence: Conjunct | Lemma) -> z3.BoolRef:
+    def some(self, sentence: Sentence) -> z3.BoolRef:
         """The condition on which it says something is met, at the first moment of the stage."""
         clause = sentence.clause(self.stage.now)
         return formula(any_of(*(self.logic.condition_of(clause, row) for row in self.logic.each(clause.sorts))))
 
-    def true(self, sentence: Conjunct | Lemma) -> z3.BoolRef:
+    def true(self, sentence: Sentence) -> z3.BoolRef:
         return self._closed([sentence.clause(self.stage.now)])
 
     def _closed(self, clauses: Iterable[Clause]) -> z3.BoolRef:

@@ -19,9 +19,10 @@ from routeproof.checker.prove.ground import Element, Interpretation, possible, r
 from routeproof.checker.prove.small import Small, Solver, small_worlds
 from routeproof.checker.prove.solve import GaveUp
 from routeproof.spec.theory import Grounded, Logic, Truth, all_of, any_of, formula
+from routeproof.spec.theory.invariants.book import Sentence
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.facts import StepFact
-from routeproof.spec.theory.invariants.obligations import Induction, Inductive, Sentence
+from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 
 SIZES = (Size(2, 1, 1, 1, 1), Size(2, 1, 1, 1, 2), Size(2, 2, 1, 1, 3), Size(2, 2, 2, 2, 3))

@@ -90,6 +90,13 @@ SORTS = (BROKER, SUB, ADV, PUB, ITEM)
 Term: TypeAlias = Any
 """An element: a term of Z3, or a hashable value."""
 
+Broker: TypeAlias = Term
+Sub: TypeAlias = Term
+Adv: TypeAlias = Term
+Pub: TypeAlias = Term
+Item: TypeAlias = Term
+"""An element of the sort of this name: a sentence is about the sorts of its parameters (`invariants.book`)."""
+
 Relation: TypeAlias = Callable[..., Truth]
 Function: TypeAlias = Callable[..., Term]
 

@@ -27,7 +27,7 @@ from routeproof.spec.migration.theory.publications import AFTERWARDS, BOOK, COPI
 from routeproof.spec.migration.theory.tables import PHASES, TABLES, Moved
 from routeproof.spec.migration.theory.worlds import LINE, SmallWorld, shortest, without
 from routeproof.spec.theory import BROKER, PUB, Clause, Symbolic, Term, Truth, declare, formula, implication
-from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma
+from routeproof.spec.theory.invariants.book import Book, Sentence
 from routeproof.spec.theory.invariants.obligations import concerning
 from routeproof.spec.theory.proof import Obligation, Premise, Theorem, premise, proved_by
 from routeproof.spec.theory.relation import Tree
@@ -257,7 +257,7 @@ def needed() -> list[Obligation]:
 
 
 def _behind(book: Book, own: str) -> tuple[str, ...]:
-    sentences: tuple[Conjunct | Lemma, ...] = (*book.conjuncts.values(), *book.lemmas.values())
+    sentences: tuple[Sentence, ...] = (*book.conjuncts.values(), *book.lemmas.values())
     names = {name for each in sentences for name in each.needs}
     return tuple(id for id in NAMES if id != own and any(PROVED_BY[name] == id for name in names))
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from routeproof.spec.migration.theory.tables import PHASES, TABLES, Moved
-from routeproof.spec.theory import BROKER, PUB, Term, Truth
+from routeproof.spec.theory import BROKER, Broker, Pub, Truth
 from routeproof.spec.theory.invariants.book import Book
 
 COPIES = Book()
@@ -22,50 +22,43 @@ AFTERWARDS = Book()
 # -- copies ------------------------------------------------------------------------------------------------------------
 
 
-@COPIES.conjunct(PUB, BROKER)
-def copies_are_on_a_way(w: Moved, p: Term, y: Term) -> Truth:
+@COPIES.conjunct()
+def copies_are_on_a_way(w: Moved, p: Pub, y: Broker) -> Truth:
     """A copy is on the way from the source or from the target, short of the subscriber."""
     return w.if_(w.m.flying(p, y), then=w.both(w.apart(y, w.q.home), w.either(w.q.on_old(y), w.q.on_new(y))))
 
 
-@COPIES.conjunct(PUB, BROKER, needs="where_the_publisher_speaks phases_follow_each_other")
-def the_new_way_is_empty_before(w: Moved, p: Term, y: Term) -> Truth:
+@COPIES.conjunct(needs="where_the_publisher_speaks phases_follow_each_other")
+def the_new_way_is_empty_before(w: Moved, p: Pub, y: Broker) -> Truth:
     """Before the publisher resumes, copies are on the old way."""
     return w.if_(w.m.flying(p, y), w.no(w.m.resumed()), then=w.q.on_old(y))
 
 
 @COPIES.conjunct(
-    PUB,
-    BROKER,
-    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before"
-    " completions_begin_at_the_source flushed_after_the_pause completion_follows_update_and_mark"
-    " where_the_publisher_speaks",
+    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before completions_begin_at_the_source "
+    "flushed_after_the_pause completion_follows_update_and_mark where_the_publisher_speaks"
 )
-def the_completion_is_behind(w: Moved, p: Term, y: Term) -> Truth:
+def the_completion_is_behind(w: Moved, p: Pub, y: Broker) -> Truth:
     """The completion does not overtake a copy on the old way."""
     return w.if_(w.m.flying(p, y), w.only_old(y), then=w.no(w.m.done(w.q.inward(y))))
 
 
 @COPIES.lemma(
-    PUB,
-    BROKER,
-    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before"
-    " the_completion_is_behind both_ways_keep_it the_old_way_keeps_it_until_the_completion"
-    " completions_begin_at_the_source where_the_publisher_speaks"
-    " the_new_way_has_it_before_the_completion",
+    needs="phases_follow_each_other copies_are_on_a_way the_new_way_is_empty_before the_completion_is_behind "
+    "both_ways_keep_it the_old_way_keeps_it_until_the_completion completions_begin_at_the_source "
+    "where_the_publisher_speaks the_new_way_has_it_before_the_completion"
 )
-def the_next_broker_has_it(w: Moved, p: Term, y: Term) -> Truth:
+def the_next_broker_has_it(w: Moved, p: Pub, y: Broker) -> Truth:
     """The broker that a copy is going to has the subscription."""
     return w.if_(w.m.flying(p, y), then=w.m.has(w.q.inward(y)))
 
 
 @COPIES.lemma(
-    PUB,
-    needs="phases_follow_each_other flushed_after_the_pause completion_follows_update_and_mark"
-    " both_ways_keep_it where_the_publisher_speaks the_old_way_keeps_it_until_the_completion"
-    " the_new_way_has_it_before_the_completion",
+    needs="phases_follow_each_other flushed_after_the_pause completion_follows_update_and_mark both_ways_keep_it "
+    "where_the_publisher_speaks the_old_way_keeps_it_until_the_completion "
+    "the_new_way_has_it_before_the_completion"
 )
-def its_first_broker_has_it(w: Moved, p: Term) -> Truth:
+def its_first_broker_has_it(w: Moved, p: Pub) -> Truth:
     """A publication on its way from the publisher comes to a broker that has the subscription."""
     return w.both(
         w.if_(w.m.old(p), then=w.m.has(w.q.source)),
@@ -73,8 +66,8 @@ def its_first_broker_has_it(w: Moved, p: Term) -> Truth:
     )
 
 
-@COPIES.conjunct(PUB, needs="the_next_broker_has_it its_first_broker_has_it copies_are_on_a_way")
-def nothing_is_lost(w: Moved, p: Term) -> Truth:
+@COPIES.conjunct(needs="the_next_broker_has_it its_first_broker_has_it copies_are_on_a_way")
+def nothing_is_lost(w: Moved, p: Pub) -> Truth:
     """A publication is delivered, or on its way, or held back by its publisher."""
     return w.if_(
         w.m.published(p),
@@ -86,8 +79,8 @@ def nothing_is_lost(w: Moved, p: Term) -> Truth:
     )
 
 
-@COPIES.conjunct(PUB, needs="phases_follow_each_other a_copy_is_alone where_the_publisher_speaks one_copy")
-def in_one_place(w: Moved, p: Term) -> Truth:
+@COPIES.conjunct(needs="phases_follow_each_other a_copy_is_alone where_the_publisher_speaks one_copy")
+def in_one_place(w: Moved, p: Pub) -> Truth:
     """A publication at its publisher, or between it and a broker, is so in one place, and is not delivered."""
     m = w.m
     return w.both(
@@ -100,8 +93,8 @@ def in_one_place(w: Moved, p: Term) -> Truth:
     )
 
 
-@COPIES.conjunct(PUB, BROKER, needs="in_one_place one_copy")
-def a_copy_is_alone(w: Moved, p: Term, y: Term) -> Truth:
+@COPIES.conjunct(needs="in_one_place one_copy")
+def a_copy_is_alone(w: Moved, p: Pub, y: Broker) -> Truth:
     """A publication with a copy on its way is published, not delivered, and no longer at its publisher."""
     return w.if_(
         w.m.flying(p, y),
@@ -109,8 +102,8 @@ def a_copy_is_alone(w: Moved, p: Term, y: Term) -> Truth:
     )
 
 
-@COPIES.conjunct(PUB, BROKER, BROKER, needs="a_copy_is_alone")
-def one_copy(w: Moved, p: Term, y: Term, z: Term) -> Truth:
+@COPIES.conjunct(needs="a_copy_is_alone")
+def one_copy(w: Moved, p: Pub, y: Broker, z: Broker) -> Truth:
     """There is one copy at most."""
     return w.if_(w.m.flying(p, y), w.m.flying(p, z), then=w.q.equal(y, z))
 
@@ -119,12 +112,10 @@ def one_copy(w: Moved, p: Term, y: Term, z: Term) -> Truth:
 
 
 @ORDER.conjunct(
-    PUB,
-    PUB,
-    needs="phases_follow_each_other in_one_place flushed_after_the_pause where_the_publisher_speaks"
-    " completion_follows_update_and_mark",
+    needs="phases_follow_each_other in_one_place flushed_after_the_pause where_the_publisher_speaks "
+    "completion_follows_update_and_mark"
 )
-def the_publisher_keeps_the_order(w: Moved, p: Term, o: Term) -> Truth:
+def the_publisher_keeps_the_order(w: Moved, p: Pub, o: Pub) -> Truth:
     """A later publication is not ahead of an earlier one between publisher and brokers."""
     m = w.m
     return w.if_(
@@ -138,41 +129,32 @@ def the_publisher_keeps_the_order(w: Moved, p: Term, o: Term) -> Truth:
 
 
 @ORDER.conjunct(
-    PUB,
-    PUB,
-    BROKER,
-    needs="phases_follow_each_other the_publisher_keeps_the_order in_one_place a_copy_is_alone"
-    " copies_are_on_a_way where_the_publisher_speaks",
+    needs="phases_follow_each_other the_publisher_keeps_the_order in_one_place a_copy_is_alone copies_are_on_a_way "
+    "where_the_publisher_speaks"
 )
-def a_copy_is_ahead_of_the_publisher(w: Moved, p: Term, o: Term, y: Term) -> Truth:
+def a_copy_is_ahead_of_the_publisher(w: Moved, p: Pub, o: Pub, y: Broker) -> Truth:
     """A publication that has left for the subscriber is no later than those still at the publisher."""
     return w.if_(w.q.earlier(p, o), w.m.flying(o, y), then=w.no(w.is_at_client(p)))
 
 
 @ORDER.conjunct(
-    PUB,
-    PUB,
-    BROKER,
-    BROKER,
-    needs="phases_follow_each_other a_copy_is_ahead_of_the_publisher a_copy_is_alone one_copy"
-    " copies_are_on_a_way the_new_way_is_empty_before the_completion_is_behind"
-    " flushed_after_the_pause completion_follows_update_and_mark where_the_publisher_speaks"
-    " completions_begin_at_the_source in_one_place the_publisher_keeps_the_order",
+    needs="phases_follow_each_other a_copy_is_ahead_of_the_publisher a_copy_is_alone one_copy copies_are_on_a_way "
+    "the_new_way_is_empty_before the_completion_is_behind flushed_after_the_pause "
+    "completion_follows_update_and_mark where_the_publisher_speaks completions_begin_at_the_source "
+    "in_one_place the_publisher_keeps_the_order"
 )
-def copies_keep_the_order(w: Moved, p: Term, o: Term, y: Term, z: Term) -> Truth:
+def copies_keep_the_order(w: Moved, p: Pub, o: Pub, y: Broker, z: Broker) -> Truth:
     """The copy of the earlier publication is ahead."""
     return w.if_(w.q.earlier(p, o), w.m.flying(o, y), w.m.flying(p, z), then=w.q.between(y, z, w.q.home))
 
 
 @ORDER.conjunct(
-    PUB,
-    PUB,
-    needs="phases_follow_each_other copies_keep_the_order a_copy_is_ahead_of_the_publisher nothing_is_lost"
-    " copies_are_on_a_way in_one_place the_publisher_keeps_the_order the_new_way_is_empty_before"
-    " the_completion_is_behind where_the_publisher_speaks flushed_after_the_pause"
-    " completion_follows_update_and_mark completions_begin_at_the_source",
+    needs="phases_follow_each_other copies_keep_the_order a_copy_is_ahead_of_the_publisher nothing_is_lost "
+    "copies_are_on_a_way in_one_place the_publisher_keeps_the_order the_new_way_is_empty_before "
+    "the_completion_is_behind where_the_publisher_speaks flushed_after_the_pause "
+    "completion_follows_update_and_mark completions_begin_at_the_source"
 )
-def deliveries_are_in_order(w: Moved, p: Term, o: Term) -> Truth:
+def deliveries_are_in_order(w: Moved, p: Pub, o: Pub) -> Truth:
     """Every publication before a delivered one is delivered."""
     return w.if_(w.q.earlier(p, o), w.m.published(p), w.m.delivered(o), then=w.m.delivered(p))
 
@@ -181,12 +163,11 @@ def deliveries_are_in_order(w: Moved, p: Term, o: Term) -> Truth:
 
 
 @AFTERWARDS.lemma(
-    BROKER,
-    needs="completions_begin_at_the_source the_new_way_has_it_before_the_completion both_ways_keep_it"
-    " other_publishers_keep_it where_it_is who_has_it_was_sent the_old_way_is_withdrawn_from"
-    " completion_follows_update_and_mark",
+    needs="completions_begin_at_the_source the_new_way_has_it_before_the_completion both_ways_keep_it "
+    "other_publishers_keep_it where_it_is who_has_it_was_sent the_old_way_is_withdrawn_from "
+    "completion_follows_update_and_mark"
 )
-def tables_are_fresh(w: Moved, b: Term) -> Truth:
+def tables_are_fresh(w: Moved, b: Broker) -> Truth:
     """After the move, and quiet, the tables are those of a network in which the publisher began at the target."""
     quiet = w.logic.every((BROKER,), lambda u: w.no(w.either(w.m.addition(u), w.m.withdrawal(u))))
     fresh = w.logic.iff(w.m.has(b), w.either(w.q.on_new(b), w.q.other(b)))
@@ -194,8 +175,8 @@ def tables_are_fresh(w: Moved, b: Term) -> Truth:
     return w.if_(w.m.done(w.q.target), quiet, then=w.both(fresh, lies))
 
 
-@AFTERWARDS.lemma(PUB, needs="nothing_is_lost")
-def everything_arrives(w: Moved, p: Term) -> Truth:
+@AFTERWARDS.lemma(needs="nothing_is_lost")
+def everything_arrives(w: Moved, p: Pub) -> Truth:
     """Where no copy is on its way and the publisher holds nothing back, everything is delivered."""
     on_its_way = w.either(w.is_at_client(p), w.logic.some((BROKER,), lambda y: w.m.flying(p, y)))
     return w.if_(w.m.published(p), w.no(on_its_way), then=w.m.delivered(p))

@@ -23,7 +23,7 @@ from routeproof.spec.pruning.theory.relation import (
     Resumption,
     held_in,
 )
-from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, Broker, Clause, Sub, Term, Truth
 from routeproof.spec.theory.invariants import QUIET_LEMMAS, ROUTING, SAFETY
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment
 from routeproof.spec.theory.invariants.facts import Basis, StepFact
@@ -35,13 +35,8 @@ from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 OWN = Book()
 
 
-@OWN.conjunct(
-    BROKER,
-    BROKER,
-    SUB,
-    needs="sent_away_from_home queues_are_on_links adv_came_from_origin adv_is_news unadv_is_news",
-)
-def sent_is_drawn(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+@OWN.conjunct(needs="sent_away_from_home queues_are_on_links adv_came_from_origin adv_is_news unadv_is_news")
+def sent_is_drawn(m: Moment, x: Broker, y: Broker, s: Sub) -> Truth:
     """A sent subscription intersects an advertisement from there, whether it is retained or not."""
     logic = m.logic
     return logic.implies(
@@ -50,8 +45,8 @@ def sent_is_drawn(m: Moment, x: Term, y: Term, s: Term) -> Truth:
     )
 
 
-@OWN.conjunct(BROKER, SUB, BROKER, needs="came_from_home said_away_from_home queues_are_on_links")
-def held_came_from_home(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+@OWN.conjunct(needs="came_from_home said_away_from_home queues_are_on_links")
+def held_came_from_home(m: Moment, b: Broker, s: Sub, x: Broker) -> Truth:
     """A held withdrawal came from the neighbour on the way to its subscription's home, and at home from its client."""
     return m.logic.implies(held_in(m.logic, m.state)(b, s, x), m.equal(x, m.toward(b, m.home(s))))
 
@@ -62,14 +57,8 @@ def is_retained(m: Moment, x: Term, y: Term, s: Term) -> Truth:
     return m.logic.all_of(m.state.sent(x, y, s), m.logic.no(elsewhere))
 
 
-@OWN.lemma(
-    BROKER,
-    SUB,
-    BROKER,
-    needs="agreement came_from_home home_has_what_is_active",
-    induction=has_back,
-)
-def anchored(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+@OWN.lemma(needs="agreement came_from_home home_has_what_is_active", induction=has_back)
+def anchored(m: Moment, b: Broker, s: Sub, x: Broker) -> Truth:
     """When no control message is queued, what a broker has without being active, another retains, or holds, on the
     way to its home."""
     logic = m.logic

@@ -17,7 +17,19 @@ from operator import or_
 
 from attrs import frozen
 
-from routeproof.spec.theory import BROKER, SUB, Relation, Symbolic, Term, Truth, declare, formula, topmost_from
+from routeproof.spec.theory import (
+    BROKER,
+    SUB,
+    Broker,
+    Relation,
+    Sub,
+    Symbolic,
+    Term,
+    Truth,
+    declare,
+    formula,
+    topmost_from,
+)
 from routeproof.spec.theory.invariants import quiet
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import Basis
@@ -122,23 +134,23 @@ class _PolicyBroker:
 NONE, ACTIVE = Book(), Book()
 
 
-@NONE.conjunct(BROKER, BROKER, SUB, needs="came_from_home said_away_from_home queues_are_on_links adv_came_from_origin")
-def candidates_are_sent(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+@NONE.conjunct(needs="came_from_home said_away_from_home queues_are_on_links adv_came_from_origin")
+def candidates_are_sent(m: Moment, x: Broker, y: Broker, s: Sub) -> Truth:
     """Without covering, every candidate was sent."""
     return m.logic.implies(
         m.logic.all_of(m.tree.link(x, y), lambda: m.candidate(x, y, s)), lambda: m.state.sent(x, y, s)
     )
 
 
-@ACTIVE.conjunct(BROKER, BROKER, SUB, SUB)
-def nothing_sent_covers_another(m: Moment, x: Term, y: Term, s: Term, t: Term) -> Truth:
+@ACTIVE.conjunct()
+def nothing_sent_covers_another(m: Moment, x: Broker, y: Broker, s: Sub, t: Sub) -> Truth:
     """No subscription that was sent to a neighbour covers another one that was sent there."""
     sent = m.logic.all_of(m.tree.link(x, y), m.state.sent(x, y, s), m.state.sent(x, y, t), m.facts.covers(t, s))
     return m.logic.implies(sent, m.equal(t, s))
 
 
-@ACTIVE.lemma(BROKER, BROKER, SUB, SUB, needs="agreement came_from_home nothing_sent_covers_another")
-def compact(m: Moment, x: Term, y: Term, s: Term, t: Term) -> Truth:
+@ACTIVE.lemma(needs="agreement came_from_home nothing_sent_covers_another")
+def compact(m: Moment, x: Broker, y: Broker, s: Sub, t: Sub) -> Truth:
     """When it is quiet, of two subscriptions from one neighbour neither covers the other."""
     logic, subs = m.logic, m.state.subs
     held = logic.all_of(m.is_quiet(), logic.apart(x, y), subs(y, s, x), subs(y, t, x), m.facts.covers(t, s))

@@ -11,7 +11,7 @@ given of the moment after. Z3 is given less than is true, so that a proof is sho
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 from attrs import Factory, frozen
 
@@ -20,6 +20,7 @@ from routeproof.spec.theory import (
     BROKER,
     ITEM,
     PUB,
+    SORTS,
     SUB,
     Clause,
     Logic,
@@ -130,40 +131,47 @@ class AlongPath:
     end: Term
 
 
+Body: TypeAlias = Callable[..., Truth]
+S = TypeVar("S", bound="Sentence")
+
+
 @frozen
-class Conjunct:
-    """An invariant, or a part of one: true before a step, it is true after it."""
+class Sentence:
+    """Something that is said of all elements of its sorts, under a name."""
 
     name: str
     about: str
     sorts: tuple[Sort, ...]
-    body: Callable[..., Truth]
+    body: Body
     needs: tuple[str, ...]
-    """Premises about the moment before a step: the conjunct itself, and the conjuncts or lemmas that are named here."""
+    """The conjuncts and lemmas that its proof is given of the same moment, or of the moment before a step."""
+
+    @classmethod
+    def of(cls, body: Body, needs: str, *more: Any) -> Self:
+        """The function's name is the sentence's, its docstring is what it says, and its parameters have the sorts."""
+        sorts = tuple(each for each in body.__annotations__.values() if each in SORTS)
+        about = " ".join((body.__doc__ or "").split())
+        return cls(words(body.__name__), about, sorts, body, names(needs), *more)
+
+    def clause(self, *about: Any) -> Clause:
+        """What it says of a moment; a fact about steps says it of a stage and the names of a step."""
+        return Clause(self.name, self.sorts, lambda *terms: self.body(*about, *terms))
+
+
+@frozen
+class Conjunct(Sentence):
+    """An invariant, or a part of one: true before a step, it is true after it. It is a premise of its own proof."""
+
     then: tuple[str, ...] = ()
     """Premises about the moment after it: never one that rests on this conjunct in turn (`Book.in_order`)."""
 
-    def clause(self, moment: Moment) -> Clause:
-        return Clause(self.name, self.sorts, lambda *terms: self.body(moment, *terms))
-
 
 @frozen
-class Lemma:
+class Lemma(Sentence):
     """Something that follows from invariants of the same moment, by induction along a path where it has one."""
 
-    name: str
-    about: str
-    sorts: tuple[Sort, ...]
-    body: Callable[..., Truth]
-    needs: tuple[str, ...]
     induction: Callable[..., AlongPath] | None = None
     """The induction for these terms."""
-
-    def clause(self, moment: Moment) -> Clause:
-        return Clause(self.name, self.sorts, lambda *terms: self.body(moment, *terms))
-
-
-Body: TypeAlias = Callable[..., Truth]
 
 
 @frozen
@@ -173,30 +181,23 @@ class Book:
     conjuncts: dict[str, Conjunct] = Factory(dict)
     lemmas: dict[str, Lemma] = Factory(dict)
 
-    def conjunct(self, *sorts: Sort, needs: str = "", then: str = "") -> Callable[[Body], Body]:
-        """The function's name is the conjunct's, and its docstring is what it says."""
+    def conjunct(self, needs: str = "", then: str = "") -> Callable[[Body], Body]:
+        """Enters a function as a conjunct (`Sentence.of`)."""
+        return self._entering(self.conjuncts, lambda body: Conjunct.of(body, f"{body.__name__} {needs}", names(then)))
 
+    def lemma(self, needs: str, induction: Callable[..., AlongPath] | None = None) -> Callable[[Body], Body]:
+        """Enters a function as a lemma (`Sentence.of`)."""
+        return self._entering(self.lemmas, lambda body: Lemma.of(body, needs, induction))
+
+    def _entering(self, chapter: dict[str, S], made: Callable[[Body], S]) -> Callable[[Body], Body]:
         def enter(body: Body) -> Body:
-            name = self._new(words(body.__name__))
-            self.conjuncts[name] = Conjunct(name, _said(body), sorts, body, (name, *names(needs)), names(then))
+            each = made(body)
+            if each.name in self:
+                raise ValueError(f"'{each.name}' is in the book already")
+            chapter[each.name] = each
             return body
 
         return enter
-
-    def lemma(
-        self, *sorts: Sort, needs: str, induction: Callable[..., AlongPath] | None = None
-    ) -> Callable[[Body], Body]:
-        def enter(body: Body) -> Body:
-            name = self._new(words(body.__name__))
-            self.lemmas[name] = Lemma(name, _said(body), sorts, body, names(needs), induction)
-            return body
-
-        return enter
-
-    def _new(self, name: str) -> str:
-        if name in self:
-            raise ValueError(f"'{name}' is in the book already")
-        return name
 
     def __or__(self, other: Book) -> Book:
         """Both. What is in both is refused: to put one in the place of another, leave that out by name (`without`)."""
@@ -215,7 +216,7 @@ class Book:
     def __contains__(self, name: str) -> bool:
         return name in self.conjuncts or name in self.lemmas
 
-    def __getitem__(self, name: str) -> Conjunct | Lemma:
+    def __getitem__(self, name: str) -> Sentence:
         return self.conjuncts[name] if name in self.conjuncts else self.lemmas[name]
 
     def rests_on(self, name: str) -> frozenset[str]:
@@ -229,17 +230,12 @@ class Book:
         """The lemmas, each after those of the same moment that it needs; then the conjuncts, each after those that it
         is given of the moment after a step. What else there is goes in a circle, and proves nothing.
         """
-        self._refuse_unknown()
+        for each in (*self.conjuncts.values(), *self.lemmas.values()):
+            self.refuse_unknown(each.name, (*each.needs, *getattr(each, "then", ())))
         lemmas = {name: {need for need in each.needs if need in self.lemmas} for name, each in self.lemmas.items()}
         in_order = _each_after("these need each other", lemmas)
         behind = {name: set().union(*map(self.rests_on, each.then)) for name, each in self.conjuncts.items()}
         return in_order + _each_after("these rest on each other after a step", behind)
-
-    def _refuse_unknown(self) -> None:
-        for each in self.conjuncts.values():
-            self.refuse_unknown(each.name, (*each.needs, *each.then))
-        for lemma in self.lemmas.values():
-            self.refuse_unknown(lemma.name, lemma.needs)
 
     def refuse_unknown(self, name: str, needs: Iterable[str]) -> None:
         if unknown := [each for each in needs if each not in self]:
@@ -256,10 +252,6 @@ def _each_after(circle: str, behind: Mapping[str, Collection[str]]) -> list[str]
         order |= dict.fromkeys(free)
         waiting = {name: needed for name, needed in waiting.items() if name not in order}
     return list(order)
-
-
-def _said(body: Body) -> str:
-    return " ".join((body.__doc__ or "").split())
 
 
 def words(name: str) -> str:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from routeproof.spec.theory import BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import Broker, Item, Pub, Sub, Truth
 from routeproof.spec.theory.invariants import DELIVERS, routing, routing_under
-from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
+from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment, Sentence
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 from routeproof.spec.theory.relation import TREE
@@ -49,7 +49,7 @@ class Bounded:
 
     name: str
     proof: Induction
-    sentences: Sequence[Conjunct | Lemma]
+    sentences: Sequence[Sentence]
     size: Size
     steps: int
     first: bool = False
@@ -98,7 +98,7 @@ class BoundedTheorem:
 
 
 def k_induction(
-    proof: Induction, sentence: Conjunct | Lemma, size: Size, moments: int, given: Sequence[str] = ()
+    proof: Induction, sentence: Sentence, size: Size, moments: int, given: Sequence[str] = ()
 ) -> list[Bounded]:
     """The base, of so many moments from the beginning on, and the step."""
     ask = partial(Bounded, proof=proof, sentences=(sentence,), size=size)
@@ -114,15 +114,15 @@ ALONE = Book()
 """Sentences of which the proofs know nothing: no invariant rests on them."""
 
 
-@ALONE.conjunct(PUB, SUB)
-def owed_is_pledged(m: Moment, p: Term, s: Term) -> Truth:
+@ALONE.conjunct()
+def owed_is_pledged(m: Moment, p: Pub, s: Sub) -> Truth:
     """An owed publication was published under an active advertisement that is pledged to its subscription."""
     pledged = m.logic.all_of(m.ghosts.pledged(s, m.facts.adv_of(p)), m.is_active(s), m.state.published(p))
     return m.logic.implies(m.state.owed(p, s), pledged)
 
 
-@ALONE.conjunct(ITEM, BROKER, BROKER)
-def nothing_is_queued(m: Moment, i: Term, x: Term, y: Term) -> Truth:
+@ALONE.conjunct()
+def nothing_is_queued(m: Moment, i: Item, x: Broker, y: Broker) -> Truth:
     """No message is on its way."""
     return m.logic.no(m.state.on(i, x, y))
 
@@ -131,8 +131,8 @@ REACHED = Book()
 """A sentence that must not hold always: were it true, the safety properties would be about nothing."""
 
 
-@REACHED.conjunct(PUB, SUB)
-def nothing_owed_is_delivered_across_a_link(m: Moment, p: Term, s: Term) -> Truth:
+@REACHED.conjunct()
+def nothing_owed_is_delivered_across_a_link(m: Moment, p: Pub, s: Sub) -> Truth:
     """No publication that is owed to a subscription at another broker is ever delivered there, at rest and agreed."""
     logic, home, source = m.logic, m.home(s), m.source(p)
     sent = logic.all_of(m.state.sent(home, source, s), m.state.subs(source, s, home), m.tree.link(home, source))

@@ -15,39 +15,30 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import field, frozen
 
-from routeproof.spec.theory import ADV, BROKER, ITEM, SUB, Clause, Sort, Term, Truth
-from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, names, words
+from routeproof.spec.theory import ITEM, Adv, Broker, Item, Sub, Truth
+from routeproof.spec.theory.invariants.book import Body, Book, Conjunct, Lemma, Sentence
 from routeproof.spec.theory.invariants.step import Named, StepEvent, StepView
 from routeproof.spec.theory.relation.ways import WAYS
 from routeproof.spec.theory.relation.world import is_quiet
 
 
 @frozen
-class StepFact:
-    """`body` of the stage, the step's own terms and all others."""
+class StepFact(Sentence):
+    """A sentence about a step: its body is given the stage, the step's own terms and all others."""
 
-    name: str
-    about: str
-    sorts: tuple[Sort, ...]
-    body: Callable[..., Truth]
-    needs: tuple[str, ...]
-    """The conjuncts that it is given of the moment before."""
     deliveries: bool
     """It is about deliveries only."""
-
-    def clause(self, stage: StepView, by: Named) -> Clause:
-        return Clause(self.name, self.sorts, lambda *terms: self.body(stage, by, *terms))
 
 
 FACTS: dict[str, StepFact] = {}
 
 
-def fact(
-    *sorts: Sort, needs: str = "", deliveries: bool = False
-) -> Callable[[Callable[..., Truth]], Callable[..., Truth]]:
-    def enter(body: Callable[..., Truth]) -> Callable[..., Truth]:
-        name, about = words(body.__name__), " ".join((body.__doc__ or "").split())
-        FACTS[name] = StepFact(name, about, sorts, body, names(needs), deliveries)
+def fact(needs: str = "", deliveries: bool = False) -> Callable[[Body], Body]:
+    """Enters a function as a fact (`Sentence.of`)."""
+
+    def enter(body: Body) -> Body:
+        made = StepFact.of(body, needs, deliveries)
+        FACTS[made.name] = made
         return body
 
     return enter
@@ -57,22 +48,22 @@ def facts_of(event: StepEvent) -> list[StepFact]:
     return [fact for fact in FACTS.values() if not (event.operation and fact.deliveries)]
 
 
-@fact(ITEM, BROKER)
-def said_to_neighbours(g: StepView, by: Named, i: Term, u: Term) -> Truth:
+@fact()
+def said_to_neighbours(g: StepView, by: Named, i: Item, u: Broker) -> Truth:
     """Only neighbours get messages."""
     return g.now.logic.implies(g.sends.to(i, u), g.now.tree.link(by.here, u))
 
 
-@fact(ITEM, ITEM, BROKER)
-def new_messages_come_last(g: StepView, by: Named, i: Term, j: Term, u: Term) -> Truth:
+@fact()
+def new_messages_come_last(g: StepView, by: Named, i: Item, j: Item, u: Broker) -> Truth:
     """Nothing new comes before what was queued there already."""
     logic = g.now.logic
     queued = logic.all_of(g.sends.to(i, u), g.now.state.on(j, by.here, u))
     return logic.implies(queued, logic.no(g.now.facts.before(i, j)))
 
 
-@fact(BROKER, SUB)
-def changes_are_said(g: StepView, by: Named, u: Term, s: Term) -> Truth:
+@fact()
+def changes_are_said(g: StepView, by: Named, u: Broker, s: Sub) -> Truth:
     """If the set of sent subscriptions changes, the neighbour gets a message."""
     logic = g.now.logic
     return logic.implies(
@@ -89,8 +80,8 @@ def quiet_is_without_control(g: StepView, by: Named) -> Truth:
     return logic.all_of(logic.implies(quiet, silent), logic.implies(silent, quiet))
 
 
-@fact(SUB, ADV)
-def ready_before_or_quiet(g: StepView, by: Named, s: Term, a: Term) -> Truth:
+@fact()
+def ready_before_or_quiet(g: StepView, by: Named, s: Sub, a: Adv) -> Truth:
     """A pair that is ready after a step is active; and it was ready before, or it is quiet and the two overlap."""
     logic, now, then = g.now.logic, g.now, g.then
     return logic.implies(
@@ -103,23 +94,23 @@ def ready_before_or_quiet(g: StepView, by: Named, s: Term, a: Term) -> Truth:
     )
 
 
-@fact(ITEM, SUB, BROKER, BROKER)
-def old_messages_tell_as_before(g: StepView, by: Named, i: Term, s: Term, x: Term, y: Term) -> Truth:
+@fact()
+def old_messages_tell_as_before(g: StepView, by: Named, i: Item, s: Sub, x: Broker, y: Broker) -> Truth:
     """The content of a message does not change while it is queued."""
     logic = g.now.logic
     return logic.implies(g.now.state.on(i, x, y), logic.iff(g.then.ghosts.told(i, s), g.now.ghosts.told(i, s)))
 
 
-@fact(ITEM, BROKER, SUB, SUB)
-def all_of_the_old_or_all_of_the_new(g: StepView, by: Named, i: Term, u: Term, s: Term, t: Term) -> Truth:
+@fact()
+def all_of_the_old_or_all_of_the_new(g: StepView, by: Named, i: Item, u: Broker, s: Sub, t: Sub) -> Truth:
     """After each new message, the neighbour has all that was sent before the step, or all that is sent after it."""
     logic, told = g.now.logic, g.then.ghosts.told
     sent = logic.all_of(g.now.state.sent(by.here, u, s), g.then.state.sent(by.here, u, t))
     return logic.implies(logic.all_of(g.sends.to(i, u), sent), logic.any_of(told(i, s), told(i, t)))
 
 
-@fact(ITEM, SUB, BROKER)
-def new_messages_tell_what_they_say(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
+@fact()
+def new_messages_tell_what_they_say(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
     """After Sub(s) the receiver has s, after Unsub(s) it has not."""
     logic, told, f = g.now.logic, g.then.ghosts.told(i, s), g.now.facts
     return logic.implies(
@@ -128,8 +119,8 @@ def new_messages_tell_what_they_say(g: StepView, by: Named, i: Term, s: Term, u:
     )
 
 
-@fact(ITEM, SUB, BROKER)
-def said_since_the_step_began(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
+@fact()
+def said_since_the_step_began(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
     """Where a new message tells other than what was sent before, a message up to it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -138,8 +129,8 @@ def said_since_the_step_began(g: StepView, by: Named, i: Term, s: Term, u: Term)
     )
 
 
-@fact(ITEM, SUB, BROKER)
-def said_until_the_step_ends(g: StepView, by: Named, i: Term, s: Term, u: Term) -> Truth:
+@fact()
+def said_until_the_step_ends(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
     """Where a new message tells other than what is sent in the end, a message after it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -148,8 +139,8 @@ def said_until_the_step_ends(g: StepView, by: Named, i: Term, s: Term, u: Term) 
     )
 
 
-@fact(ITEM, ITEM, SUB, BROKER)
-def said_in_between(g: StepView, by: Named, i: Term, j: Term, s: Term, u: Term) -> Truth:
+@fact()
+def said_in_between(g: StepView, by: Named, i: Item, j: Item, s: Sub, u: Broker) -> Truth:
     """Where two new messages tell differently, one after the first and up to the second is about that."""
     logic, to, m, told = g.now.logic, g.sends.to, g.now, g.then.ghosts.told
     return logic.implies(
@@ -164,14 +155,14 @@ def said_in_between(g: StepView, by: Named, i: Term, j: Term, s: Term, u: Term) 
 PATHS = "came_from_home said_away_from_home queues_are_on_links"
 
 
-@fact(SUB, needs=f"{PATHS} told_what_is_said has_or_is_told in_one_queue", deliveries=True)
-def the_receiver_has_what_it_was_told(g: StepView, by: Named, s: Term) -> Truth:
+@fact(needs=f"{PATHS} told_what_is_said has_or_is_told in_one_queue", deliveries=True)
+def the_receiver_has_what_it_was_told(g: StepView, by: Named, s: Sub) -> Truth:
     """Once a message is handled, its receiver has from its sender what it tells."""
     return g.now.logic.iff(g.then.state.subs(by.here, s, by.sender), g.now.ghosts.told(by.item, s))
 
 
-@fact(BROKER, BROKER, SUB, needs=PATHS)
-def nothing_else_comes_from_neighbours(g: StepView, by: Named, x: Term, y: Term, s: Term) -> Truth:
+@fact(needs=PATHS)
+def nothing_else_comes_from_neighbours(g: StepView, by: Named, x: Broker, y: Broker, s: Sub) -> Truth:
     """A broker's entries from any other neighbour do not change, nor does any other broker's table."""
     logic = g.now.logic
     spoken = logic.all_of(logic.equal(x, by.sender), logic.equal(y, by.here))

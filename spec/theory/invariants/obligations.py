@@ -18,7 +18,7 @@ import z3
 from attrs import evolve, field, frozen
 
 from routeproof.spec.theory import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, formula
-from routeproof.spec.theory.invariants.book import AlongPath, Book, Conjunct, Ghosts, Lemma, Moment
+from routeproof.spec.theory.invariants.book import AlongPath, Book, Conjunct, Ghosts, Lemma, Moment, Sentence
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact, facts_of
 from routeproof.spec.theory.invariants.step import (
     AFTER,
@@ -41,8 +41,6 @@ ONCE = "a client does each thing at most once, under an id of its own"
 
 HIDDEN = frozenset(["ready", "quiet"])
 """The clauses of a step that are used by way of a step fact only: they look into every queue."""
-
-Sentence = Conjunct | Lemma | StepFact
 
 
 @frozen(kw_only=True)

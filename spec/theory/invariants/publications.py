@@ -11,20 +11,14 @@ its way ahead unbroken.
 
 from __future__ import annotations
 
-from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import ITEM, SUB, Adv, Broker, Item, Pub, Sub, Truth
 from routeproof.spec.theory.invariants.book import Book, Moment
 
 PUBLICATIONS = Book()
 
 
-@PUBLICATIONS.conjunct(
-    ITEM,
-    BROKER,
-    BROKER,
-    PUB,
-    needs="handled_inward source_handled one_copy came_from_home in_one_queue queues_are_on_links",
-)
-def copy_is_news(m: Moment, i: Term, x: Term, y: Term, p: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="handled_inward source_handled one_copy came_from_home in_one_queue queues_are_on_links")
+def copy_is_news(m: Moment, i: Item, x: Broker, y: Broker, p: Pub) -> Truth:
     """A copy travels away from the source, from a broker that has handled one to one that has not."""
     logic, handled = m.logic, m.ghosts.handled
     return logic.implies(
@@ -33,33 +27,33 @@ def copy_is_news(m: Moment, i: Term, x: Term, y: Term, p: Term) -> Truth:
     )
 
 
-@PUBLICATIONS.conjunct(BROKER, PUB, needs="copy_is_news source_handled queues_are_on_links")
-def handled_inward(m: Moment, b: Term, p: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="copy_is_news source_handled queues_are_on_links")
+def handled_inward(m: Moment, b: Broker, p: Pub) -> Truth:
     """If a broker has handled a publication, so has the broker before it on the way from the source."""
     return m.logic.implies(m.ghosts.handled(b, p), m.ghosts.handled(m.toward(b, m.source(p)), p))
 
 
-@PUBLICATIONS.conjunct(ITEM, ITEM, BROKER, BROKER, PUB, needs="copy_is_news source_handled")
-def one_copy(m: Moment, i: Term, j: Term, x: Term, y: Term, p: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="copy_is_news source_handled")
+def one_copy(m: Moment, i: Item, j: Item, x: Broker, y: Broker, p: Pub) -> Truth:
     """On one link there is one copy of p at most."""
     queued = m.logic.all_of(m.queued("pub", i, x, y, p), m.queued("pub", j, x, y, p))
     return m.logic.implies(queued, m.equal(i, j))
 
 
-@PUBLICATIONS.conjunct(PUB, needs="copy_is_news")
-def source_handled(m: Moment, p: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="copy_is_news")
+def source_handled(m: Moment, p: Pub) -> Truth:
     """The source has handled exactly what was published."""
     return m.logic.iff(m.ghosts.handled(m.source(p), p), m.state.published(p))
 
 
-@PUBLICATIONS.conjunct(BROKER, PUB, needs="copy_is_news source_handled")
-def handled_was_published(m: Moment, b: Term, p: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="copy_is_news source_handled")
+def handled_was_published(m: Moment, b: Broker, p: Pub) -> Truth:
     """Only what was published is handled."""
     return m.logic.implies(m.ghosts.handled(b, p), m.state.published(p))
 
 
-@PUBLICATIONS.conjunct(PUB, SUB, needs="came_from_home")
-def delivered_at_home(m: Moment, p: Term, s: Term) -> Truth:
+@PUBLICATIONS.conjunct(needs="came_from_home")
+def delivered_at_home(m: Moment, p: Pub, s: Sub) -> Truth:
     """A publication that was delivered to s was handled by the home of s."""
     return m.logic.implies(m.state.delivered(p, s), m.ghosts.handled(m.home(s), p))
 
@@ -70,8 +64,8 @@ def no_duplicate(m: Moment) -> Truth:
     return m.logic.no(m.state.duplicate())
 
 
-@PUBLICATIONS.conjunct(PUB, SUB)
-def precise(m: Moment, p: Term, s: Term) -> Truth:
+@PUBLICATIONS.conjunct()
+def precise(m: Moment, p: Pub, s: Sub) -> Truth:
     """Every delivery matches."""
     return m.logic.implies(m.state.delivered(p, s), m.facts.matches(p, s))
 
@@ -82,32 +76,29 @@ DELIVERY = Book()
 # -- pledged and ready pairs -------------------------------------------------------------------------------------------
 
 
-@DELIVERY.conjunct(SUB, ADV, needs="ready_is_pledged")
-def pledged_is_active(m: Moment, s: Term, a: Term) -> Truth:
+@DELIVERY.conjunct(needs="ready_is_pledged")
+def pledged_is_active(m: Moment, s: Sub, a: Adv) -> Truth:
     """A pledged pair overlaps, and its subscription is active."""
     return m.logic.implies(m.ghosts.pledged(s, a), lambda: m.logic.all_of(m.is_active(s), m.facts.overlaps(a, s)))
 
 
-@DELIVERY.conjunct(SUB, ADV)
-def ready_is_pledged(m: Moment, s: Term, a: Term) -> Truth:
+@DELIVERY.conjunct()
+def ready_is_pledged(m: Moment, s: Sub, a: Adv) -> Truth:
     """A ready pair is pledged, and its advertisement is active."""
     return m.logic.implies(m.state.ready(s, a), lambda: m.logic.all_of(m.ghosts.pledged(s, a), m.is_advertised(a)))
 
 
-@DELIVERY.conjunct(SUB, ADV, BROKER, needs="ready_is_pledged", then="heard_everywhere_when_quiet")
-def pledged_is_heard(m: Moment, s: Term, a: Term, b: Term) -> Truth:
+@DELIVERY.conjunct(needs="ready_is_pledged", then="heard_everywhere_when_quiet")
+def pledged_is_heard(m: Moment, s: Sub, a: Adv, b: Broker) -> Truth:
     """Every broker has heard of a pledged advertisement."""
     return m.logic.implies(m.ghosts.pledged(s, a), m.ghosts.heard(b, a))
 
 
 @DELIVERY.conjunct(
-    SUB,
-    ADV,
-    BROKER,
     needs="ready_is_pledged pledged_is_heard adv_came_from_origin adv_is_news unadv_is_news",
     then="known_everywhere_when_quiet",
 )
-def ready_is_known(m: Moment, s: Term, a: Term, b: Term) -> Truth:
+def ready_is_known(m: Moment, s: Sub, a: Adv, b: Broker) -> Truth:
     """Every broker knows a ready advertisement."""
     return m.logic.implies(m.state.ready(s, a), lambda: m.knows(b, a))
 
@@ -122,8 +113,8 @@ ROAD = (
 )
 
 
-@DELIVERY.conjunct(SUB, ADV, BROKER, needs=ROAD, then="covered_everywhere_when_quiet")
-def covered_now(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+@DELIVERY.conjunct(needs=ROAD, then="covered_everywhere_when_quiet")
+def covered_now(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """Where x knows a, the next broker toward the origin has from x something that covers s."""
     logic, y = m.logic, m.toward(x, m.origin(a))
     return logic.implies(
@@ -132,15 +123,8 @@ def covered_now(m: Moment, s: Term, a: Term, x: Term) -> Truth:
     )
 
 
-@DELIVERY.conjunct(
-    SUB,
-    ADV,
-    BROKER,
-    ITEM,
-    needs=f"covered_as_sent {ROAD}",
-    then="covered_as_sent covered_for_good_when_quiet",
-)
-def covered_after_each(m: Moment, s: Term, a: Term, x: Term, i: Term) -> Truth:
+@DELIVERY.conjunct(needs=f"covered_as_sent {ROAD}", then="covered_as_sent covered_for_good_when_quiet")
+def covered_after_each(m: Moment, s: Sub, a: Adv, x: Broker, i: Item) -> Truth:
     """`covered_now` still holds once the message i has been handled, for every message i that is queued there."""
     logic, y = m.logic, m.toward(x, m.origin(a))
     return logic.implies(
@@ -152,8 +136,8 @@ def covered_after_each(m: Moment, s: Term, a: Term, x: Term, i: Term) -> Truth:
 # -- what is owed --------------------------------------------------------------------------------------------------
 
 
-@DELIVERY.conjunct(PUB, SUB, needs="pledged_is_active pledged_is_heard ready_is_pledged ready_is_known source_handled")
-def owed_was_pledged(m: Moment, p: Term, s: Term) -> Truth:
+@DELIVERY.conjunct(needs="pledged_is_active pledged_is_heard ready_is_pledged ready_is_known source_handled")
+def owed_was_pledged(m: Moment, p: Pub, s: Sub) -> Truth:
     """An owed publication was published, matches, and was published under an advertisement that is pledged."""
     logic = m.logic
     return logic.implies(
@@ -170,8 +154,8 @@ OWED = (
 )
 
 
-@DELIVERY.conjunct(PUB, SUB, BROKER, needs=f"{OWED} unadv_is_news adv_came_from_origin adv_is_news copy_is_news")
-def known_ahead(m: Moment, p: Term, s: Term, x: Term) -> Truth:
+@DELIVERY.conjunct(needs=f"{OWED} unadv_is_news adv_came_from_origin adv_is_news copy_is_news")
+def known_ahead(m: Moment, p: Pub, s: Sub, x: Broker) -> Truth:
     """A broker that an owed publication has yet to come to knows its advertisement."""
     logic, a = m.logic, m.facts.adv_of(p)
     return logic.implies(
@@ -180,13 +164,10 @@ def known_ahead(m: Moment, p: Term, s: Term, x: Term) -> Truth:
 
 
 @DELIVERY.conjunct(
-    PUB,
-    SUB,
-    BROKER,
     needs=f"{OWED} covered_now copy_is_news handled_inward one_copy handled_was_published adv_came_from_origin "
-    "forgotten_inward came_from_home in_one_queue",
+    "forgotten_inward came_from_home in_one_queue"
 )
-def copy_ahead(m: Moment, p: Term, s: Term, x: Term) -> Truth:
+def copy_ahead(m: Moment, p: Pub, s: Sub, x: Broker) -> Truth:
     """Where an owed publication was handled on the way to s, it was at the next broker too, or a copy is queued to
     it.
     """
@@ -199,16 +180,10 @@ def copy_ahead(m: Moment, p: Term, s: Term, x: Term) -> Truth:
 
 
 @DELIVERY.conjunct(
-    ITEM,
-    ITEM,
-    BROKER,
-    PUB,
-    SUB,
     needs="owed_was_pledged known_ahead unadv_is_news copy_is_news handled_inward source_handled pledged_is_active "
-    "pledged_is_heard "
-    "ready_is_pledged ready_is_known adv_came_from_origin",
+    "pledged_is_heard ready_is_pledged ready_is_known adv_came_from_origin"
 )
-def copy_then_unadv(m: Moment, i: Term, j: Term, x: Term, p: Term, s: Term) -> Truth:
+def copy_then_unadv(m: Moment, i: Item, j: Item, x: Broker, p: Pub, s: Sub) -> Truth:
     """A copy that is owed is queued before the withdrawal of its advertisement."""
     logic, a = m.logic, m.facts.adv_of(p)
     y = m.toward(x, m.source(p))
@@ -221,12 +196,10 @@ def copy_then_unadv(m: Moment, i: Term, j: Term, x: Term, p: Term, s: Term) -> T
 
 
 @DELIVERY.conjunct(
-    PUB,
-    SUB,
     needs="owed_was_pledged pledged_is_active pledged_is_heard ready_is_pledged ready_is_known "
-    "home_has_what_is_active "
-    "source_handled delivered_at_home copy_is_news came_from_home handled_was_published",
+    "home_has_what_is_active source_handled delivered_at_home copy_is_news came_from_home "
+    "handled_was_published"
 )
-def owed_is_delivered_at_home(m: Moment, p: Term, s: Term) -> Truth:
+def owed_is_delivered_at_home(m: Moment, p: Pub, s: Sub) -> Truth:
     """A publication that is owed to s is delivered once the home of s has handled it."""
     return m.logic.implies(m.logic.all_of(m.state.owed(p, s), m.ghosts.handled(m.home(s), p)), m.state.delivered(p, s))

@@ -9,7 +9,7 @@ of those proofs are lemmas here, under their own names: what is taken for grante
 
 from __future__ import annotations
 
-from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, SUB, Adv, Broker, Item, Pub, Sub, Term, Truth
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Lemma, Moment, names
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Scene, quiet_holds
@@ -22,8 +22,8 @@ def _heard(m: Moment, a: Term, b: Term) -> AlongPath:
     return AlongPath(lambda z: m.ghosts.heard(z, a), m.origin(a), b)
 
 
-@lemma(ADV, BROKER, needs="quiet_is_without_control origin_heard heard_or_queued", induction=_heard)
-def heard_everywhere_when_quiet(m: Moment, a: Term, b: Term) -> Truth:
+@lemma(needs="quiet_is_without_control origin_heard heard_or_queued", induction=_heard)
+def heard_everywhere_when_quiet(m: Moment, a: Adv, b: Broker) -> Truth:
     """When it is quiet, every broker has heard of what was advertised."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advertised(a)), m.ghosts.heard(b, a))
 
@@ -32,13 +32,8 @@ def _known(m: Moment, a: Term, b: Term) -> AlongPath:
     return AlongPath(lambda z: m.knows(z, a), m.origin(a), b)
 
 
-@lemma(
-    ADV,
-    BROKER,
-    needs="heard_everywhere_when_quiet origin_knows_what_is_active forgotten_inward",
-    induction=_known,
-)
-def known_everywhere_when_quiet(m: Moment, a: Term, b: Term) -> Truth:
+@lemma(needs="heard_everywhere_when_quiet origin_knows_what_is_active forgotten_inward", induction=_known)
+def known_everywhere_when_quiet(m: Moment, a: Adv, b: Broker) -> Truth:
     """When it is quiet, every broker knows what is advertised."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.is_advertised(a)), m.knows(b, a))
 
@@ -53,14 +48,8 @@ def _covered(m: Moment, s: Term, a: Term, x: Term) -> AlongPath:
     return AlongPath(lambda z: _has_cover(m, s, z), m.home(s), x)
 
 
-@lemma(
-    SUB,
-    ADV,
-    BROKER,
-    needs="known_everywhere_when_quiet home_has_what_is_active candidate_is_covered agreement",
-    induction=_covered,
-)
-def cover_on_the_path_when_quiet(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+@lemma(needs="known_everywhere_when_quiet home_has_what_is_active candidate_is_covered agreement", induction=_covered)
+def cover_on_the_path_when_quiet(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """When it is quiet, every broker between two that overlap has something that covers s, from the side of s."""
     logic = m.logic
     return logic.implies(
@@ -81,8 +70,8 @@ def _pair(m: Moment, s: Term, a: Term, x: Term) -> Truth:
     )
 
 
-@lemma(SUB, ADV, BROKER, needs="cover_on_the_path_when_quiet")
-def covered_everywhere_when_quiet(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+@lemma(needs="cover_on_the_path_when_quiet")
+def covered_everywhere_when_quiet(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """When it is quiet, the next broker toward the origin has from x something that covers s."""
     logic, y = m.logic, m.toward(x, m.origin(a))
     return logic.implies(
@@ -91,8 +80,8 @@ def covered_everywhere_when_quiet(m: Moment, s: Term, a: Term, x: Term) -> Truth
     )
 
 
-@lemma(SUB, ADV, BROKER, ITEM, needs="covered_everywhere_when_quiet quiet_is_without_control has_or_is_told")
-def covered_for_good_when_quiet(m: Moment, s: Term, a: Term, x: Term, i: Term) -> Truth:
+@lemma(needs="covered_everywhere_when_quiet quiet_is_without_control has_or_is_told")
+def covered_for_good_when_quiet(m: Moment, s: Sub, a: Adv, x: Broker, i: Item) -> Truth:
     """When it is quiet, the same once any of the publications that are queued there has been handled."""
     logic, y = m.logic, m.toward(x, m.origin(a))
     return logic.implies(
@@ -101,13 +90,8 @@ def covered_for_good_when_quiet(m: Moment, s: Term, a: Term, x: Term, i: Term) -
     )
 
 
-@lemma(
-    SUB,
-    ADV,
-    BROKER,
-    needs="covered_now home_has_what_is_active pledged_is_active pledged_is_heard forgotten_inward",
-)
-def covered_here(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+@lemma(needs="covered_now home_has_what_is_active pledged_is_active pledged_is_heard forgotten_inward")
+def covered_here(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """Where x knows a that is pledged to s, x has something that covers s, from the side of s: at every moment."""
     logic = m.logic
     return logic.implies(
@@ -115,8 +99,8 @@ def covered_here(m: Moment, s: Term, a: Term, x: Term) -> Truth:
     )
 
 
-@lemma(SUB, ADV, BROKER, needs="covered_here candidate_is_covered pledged_is_active queues_are_on_links")
-def covered_as_sent(m: Moment, s: Term, a: Term, x: Term) -> Truth:
+@lemma(needs="covered_here candidate_is_covered pledged_is_active queues_are_on_links")
+def covered_as_sent(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """Where x knows a that is pledged to s, x has sent toward the origin something that covers s: at every moment."""
     logic, y = m.logic, m.toward(x, m.origin(a))
     return logic.implies(
@@ -128,8 +112,8 @@ def covered_as_sent(m: Moment, s: Term, a: Term, x: Term) -> Truth:
 # -- the safety properties -----------------------------------------------------------------------------------------
 
 
-@lemma(BROKER, SUB, BROKER, needs="came_from_home")
-def last_hops_lead_home(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+@lemma(needs="came_from_home")
+def last_hops_lead_home(m: Moment, b: Broker, s: Sub, x: Broker) -> Truth:
     """A last hop is the next broker on the way home, and the way does not come back: the hops are a simple path."""
     logic, between, home = m.logic, m.tree.between, m.home(s)
     return logic.implies(
@@ -138,8 +122,8 @@ def last_hops_lead_home(m: Moment, b: Term, s: Term, x: Term) -> Truth:
     )
 
 
-@lemma(BROKER, ADV, BROKER, needs="adv_came_from_origin")
-def last_hops_lead_to_origin(m: Moment, b: Term, a: Term, x: Term) -> Truth:
+@lemma(needs="adv_came_from_origin")
+def last_hops_lead_to_origin(m: Moment, b: Broker, a: Adv, x: Broker) -> Truth:
     """Last hops of advertisements lead to their origins."""
     logic, between, root = m.logic, m.tree.between, m.origin(a)
     return logic.implies(
@@ -148,15 +132,15 @@ def last_hops_lead_to_origin(m: Moment, b: Term, a: Term, x: Term) -> Truth:
     )
 
 
-@lemma(BROKER, ADV, BROKER, BROKER, needs="adv_came_from_origin")
-def one_last_hop_of_an_advertisement(m: Moment, b: Term, a: Term, x: Term, y: Term) -> Truth:
+@lemma(needs="adv_came_from_origin")
+def one_last_hop_of_an_advertisement(m: Moment, b: Broker, a: Adv, x: Broker, y: Broker) -> Truth:
     """An advertisement is in a broker's table once."""
     advs = m.state.advs
     return m.logic.implies(m.logic.all_of(advs(b, a, x), advs(b, a, y)), m.equal(x, y))
 
 
-@lemma(BROKER, BROKER, SUB, needs="quiet_is_without_control has_or_will_be_told")
-def agreement(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+@lemma(needs="quiet_is_without_control has_or_will_be_told")
+def agreement(m: Moment, x: Broker, y: Broker, s: Sub) -> Truth:
     """When it is quiet, s is in sent_x[y] exactly where subs_y[s] = x."""
     return m.logic.implies(
         m.logic.all_of(m.is_quiet(), m.tree.link(x, y)),
@@ -164,8 +148,8 @@ def agreement(m: Moment, x: Term, y: Term, s: Term) -> Truth:
     )
 
 
-@lemma(BROKER, BROKER, SUB, needs="sent_is_candidate")
-def no_stray(m: Moment, x: Term, y: Term, s: Term) -> Truth:
+@lemma(needs="sent_is_candidate")
+def no_stray(m: Moment, x: Broker, y: Broker, s: Sub) -> Truth:
     """A sent subscription intersects an advertisement from there: at every moment, quiet or not."""
     logic = m.logic
     return logic.implies(
@@ -179,14 +163,8 @@ def has_back(m: Moment, b: Term, s: Term, x: Term) -> AlongPath:
     return AlongPath(lambda z: m.state.subs(z, s, m.toward(z, m.home(s))), b, m.home(s))
 
 
-@lemma(
-    BROKER,
-    SUB,
-    BROKER,
-    needs="agreement came_from_home sent_is_candidate home_has_what_is_active",
-    induction=has_back,
-)
-def no_residue_of_subscriptions(m: Moment, b: Term, s: Term, x: Term) -> Truth:
+@lemma(needs="agreement came_from_home sent_is_candidate home_has_what_is_active", induction=has_back)
+def no_residue_of_subscriptions(m: Moment, b: Broker, s: Sub, x: Broker) -> Truth:
     """When it is quiet, no broker has an inactive subscription."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.subs(b, s, x)), m.is_active(s))
 
@@ -196,13 +174,10 @@ def _known_back(m: Moment, b: Term, a: Term, x: Term) -> AlongPath:
 
 
 @lemma(
-    BROKER,
-    ADV,
-    BROKER,
     needs="adv_came_from_origin quiet_is_without_control heard_inward forgotten_or_queued origin_knows_what_is_active",
     induction=_known_back,
 )
-def no_residue_of_advertisements(m: Moment, b: Term, a: Term, x: Term) -> Truth:
+def no_residue_of_advertisements(m: Moment, b: Broker, a: Adv, x: Broker) -> Truth:
     """When it is quiet, no broker has an inactive advertisement."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advs(b, a, x)), m.is_advertised(a))
 
@@ -211,8 +186,8 @@ def _handled_on(m: Moment, p: Term, s: Term) -> AlongPath:
     return AlongPath(lambda z: m.ghosts.handled(z, p), m.source(p), m.home(s))
 
 
-@lemma(PUB, SUB, needs="owed_was_pledged copy_ahead owed_is_delivered_at_home", induction=_handled_on)
-def no_lost_delivery(m: Moment, p: Term, s: Term) -> Truth:
+@lemma(needs="owed_was_pledged copy_ahead owed_is_delivered_at_home", induction=_handled_on)
+def no_lost_delivery(m: Moment, p: Pub, s: Sub) -> Truth:
     """An owed publication is delivered by the time that no copy of it is left."""
     logic = m.logic
     gone = logic.every((ITEM, BROKER, BROKER), lambda i, x, y: logic.no(m.queued("pub", i, x, y, p)))
@@ -225,8 +200,8 @@ def delivered_once(m: Moment) -> Truth:
     return m.logic.no(m.state.duplicate())
 
 
-@lemma(PUB, SUB, needs="precise")
-def delivered_where_it_matches(m: Moment, p: Term, s: Term) -> Truth:
+@lemma(needs="precise")
+def delivered_where_it_matches(m: Moment, p: Pub, s: Sub) -> Truth:
     """Every delivery matches."""
     return m.logic.implies(m.state.delivered(p, s), m.facts.matches(p, s))
 

@@ -14,7 +14,7 @@ from routeproof.checker.prove import solve
 from routeproof.checker.prove.invariants import settle_inductive
 from routeproof.checker.prove.small import SIZES
 from routeproof.checker.prove.vacuity import Possibilities
-from routeproof.spec.theory import BROKER, ITEM, PUB, SUB, Term, Truth, formula
+from routeproof.spec.theory import PUB, SUB, Broker, Item, Pub, Sub, Truth, formula
 from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import FACTS, StepFact, fact
@@ -125,26 +125,26 @@ def test_an_event_must_be_possible() -> None:
     assert (settled.verdict, settled.why) == ("vacuous", "impossible: this step: subscribe")
 
 
-def entered(body: Callable[..., Truth], *sorts: str) -> Induction:
+def entered(body: Callable[..., Truth]) -> Induction:
     book = Book()
-    book.conjunct(*sorts)(body)
+    book.conjunct()(body)
     return Induction(ROUTING | book)
 
 
 def test_a_conjunct_must_say_something_after_the_event() -> None:
     """It says something elsewhere: what is new is queued after a step, and nobody subscribes again."""
 
-    def gone_without_a_trace(m: Moment, s: Term) -> Truth:
+    def gone_without_a_trace(m: Moment, s: Sub) -> Truth:
         """What is not subscribed is not withdrawn."""
         return m.logic.implies(m.state.unsubscribed(s), m.state.subscribed(s))
 
-    def never(m: Moment, s: Term) -> Truth:
+    def never(m: Moment, s: Sub) -> Truth:
         """What is subscribed and is not has been withdrawn."""
         both = m.logic.all_of(m.state.subscribed(s), m.logic.no(m.state.subscribed(s)))
         return m.logic.implies(both, m.state.unsubscribed(s))
 
     for body, verdict in ((gone_without_a_trace, "proved"), (never, "vacuous")):
-        (asked,) = obligations(entered(body, SUB), "unsubscribe", body.__name__.replace("_", " "))
+        (asked,) = obligations(entered(body), "unsubscribe", body.__name__.replace("_", " "))
         assert settle_inductive(asked).verdict == verdict
     settled = settle_inductive(asked)
     assert settled.why == "impossible: what it speaks of: What is subscribed and is not has been withdrawn."
@@ -160,12 +160,12 @@ def test_a_conjunct_that_says_something_before_the_step_must_say_something_after
                 for each in super().done(what)
             ]
 
-    def published_is_published(m: Moment, p: Term) -> Truth:
+    def published_is_published(m: Moment, p: Pub) -> Truth:
         """What is published is published."""
         return m.logic.implies(m.state.published(p), m.state.published(p))
 
     book = Book()
-    book.conjunct(PUB)(published_is_published)
+    book.conjunct()(published_is_published)
     for step, verdict in ((WorldStep, "proved"), (Forgets, "vacuous")):
         (asked,) = obligations(Induction(ROUTING | book, step=step), "subscribe", "published is published")
         assert settle_inductive(asked).verdict == verdict
@@ -173,14 +173,14 @@ def test_a_conjunct_that_says_something_before_the_step_must_say_something_after
 
 @pytest.fixture
 def step_fact(monkeypatch: pytest.MonkeyPatch) -> StepFact:
-    def about_nothing(g: StepView, by: Named, i: Term, u: Term) -> Truth:
+    def about_nothing(g: StepView, by: Named, i: Item, u: Broker) -> Truth:
         """What is said and is not is delivered twice."""
         logic = g.now.logic
         both = logic.all_of(g.sends.to(i, u), logic.no(g.sends.to(i, u)))
         return logic.implies(both, g.then.state.duplicate())
 
     known = dict(FACTS)
-    fact(ITEM, BROKER)(about_nothing)
+    fact()(about_nothing)
     made = FACTS.pop("about nothing")
     assert known == FACTS
     monkeypatch.setitem(FACTS, made.name, made)

@@ -8,7 +8,7 @@ import pytest
 from routeproof.checker.instances import find
 from routeproof.model.protocols import world
 from routeproof.spec.theory.invariants import routing_under
-from routeproof.spec.theory.invariants.book import Conjunct, Lemma
+from routeproof.spec.theory.invariants.book import Sentence
 from tests.checker.prove.moments import run
 
 INSTANCES = ("tiny", "cross3", "pair3", "equal3", "unadv3")
@@ -18,7 +18,7 @@ RUNS, STEPS = 3, 60
 def met_on_runs(names: tuple[str, ...], policy: str, mutant: str | None = None) -> set[str]:
     """The sentences that said something; all of them hold, or it fails."""
     book, met = routing_under(policy).book, set[str]()
-    sentences: list[Conjunct | Lemma] = [*book.conjuncts.values(), *book.lemmas.values()]
+    sentences: list[Sentence] = [*book.conjuncts.values(), *book.lemmas.values()]
     for name in names:
         for seed in range(RUNS):
             for watched in run(world(find(name), policy, mutant), seed, STEPS):

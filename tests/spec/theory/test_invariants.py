@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from routeproof.spec.pruning.theory.invariants import PRUNING
-from routeproof.spec.theory import SUB, Term, Truth
+from routeproof.spec.theory import SUB, Sub, Truth
 from routeproof.spec.theory.invariants import ROUTING, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Lemma, Moment
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.relation.routing import POLICIES
 
 
-def nobody_subscribes(m: Moment, s: Term) -> Truth:
+def nobody_subscribes(m: Moment, s: Sub) -> Truth:
     """It is false, and follows from itself."""
     return m.logic.no(m.state.subscribed(s))
 
@@ -88,6 +88,6 @@ def test_what_is_to_stand_in_the_place_of_another_is_named() -> None:
 
 def test_a_name_is_entered_once() -> None:
     book = Book()
-    book.conjunct(SUB)(nobody_subscribes)
+    book.conjunct()(nobody_subscribes)
     with pytest.raises(ValueError, match="'nobody subscribes' is in the book already"):
-        book.lemma(SUB, needs="")(nobody_subscribes)
+        book.lemma(needs="")(nobody_subscribes)
