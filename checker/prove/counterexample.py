@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import z3
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from routeproof.checker.prove.ground import Element, possible
 from routeproof.checker.prove.small import Runs
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Sort, Term, Truth
 from routeproof.spec.theory.invariants.book import Moment, Sentence
 from routeproof.spec.theory.invariants.facts import StepFact
-from routeproof.spec.theory.invariants.step import EVENTS, Named, StepEvent, StepView
+from routeproof.spec.theory.invariants.step import EVENTS, StepEvent, StepView
 from routeproof.spec.theory.relation import ABOUT, Facts
+from routeproof.spec.theory.relation.world import Happening
 
 Row = tuple[Element, ...]
 
@@ -105,11 +106,12 @@ class SeenMoment:
         return next(event for event in EVENTS if self._is(self.runs.is_of(self.number + 1, event)))
 
     @property
-    def by(self) -> Named:
+    def by(self) -> Happening:
         """The step's event, with elements for terms."""
         by = self.stage.named(self.event)
         item = None if by.item is None else self.element(by.item)
-        return Named(self.element(by.subject), self.element(by.here), self.element(by.sender), item)
+        here, sender = self.element(by.here), self.element(by.sender)
+        return evolve(by, subject=self.element(by.subject), here=here, sender=sender, item=item)
 
     def sends(self) -> list[Row]:
         """Returns the messages that are sent, in their order, with their receivers."""

@@ -164,8 +164,8 @@ class Small:
         """Formulas that relate the two moments of the stage when this event happens."""
         if event not in self._steps:
             g, by = self.stage, self.stage.named(event)
-            step = g.step(event, by, self.proof.policy, self.proof.step, self.proof.handler)
-            self._steps[event] = self._closed([*step, *g.ghosts(event, by), *g.told(by.here)])
+            step = g.step(by, self.proof.policy, self.proof.step, self.proof.handler)
+            self._steps[event] = self._closed([*step, *g.ghosts(by), *g.told(by.here)])
         return self._steps[event]
 
     def some(self, sentence: Sentence) -> z3.BoolRef:

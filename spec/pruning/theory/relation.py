@@ -226,10 +226,10 @@ class CongestedStep(WorldStep):
     So a pair is ready, and what is published owed, while withdrawals are held, too: more than in the prose.
     """
 
-    def _clauses(self, what: Happening) -> list[Clause]:
+    def clauses(self, what: Happening) -> list[Clause]:
         now, then = held_in(self.logic, self.before), held_in(self.logic, self.after)
         self.handler = with_held(self.handler, partial(now, what.here), partial(then, what.here))
-        return super()._clauses(what)
+        return super().clauses(what)
 
     def elsewhere(self, what: Happening) -> list[Clause]:
         logic, now, then = self.logic, held_in(self.logic, self.before), held_in(self.logic, self.after)

@@ -17,9 +17,9 @@ from attrs import field, frozen
 
 from routeproof.spec.theory import ITEM, Adv, Broker, Item, Sub, Truth
 from routeproof.spec.theory.invariants.book import Body, Book, Conjunct, Lemma, Sentence
-from routeproof.spec.theory.invariants.step import Named, StepEvent, StepView
+from routeproof.spec.theory.invariants.step import StepEvent, StepView
 from routeproof.spec.theory.relation.ways import WAYS
-from routeproof.spec.theory.relation.world import is_quiet
+from routeproof.spec.theory.relation.world import Happening, is_quiet
 
 
 @frozen
@@ -49,13 +49,13 @@ def facts_of(event: StepEvent) -> list[StepFact]:
 
 
 @fact()
-def said_to_neighbours(g: StepView, by: Named, i: Item, u: Broker) -> Truth:
+def said_to_neighbours(g: StepView, by: Happening, i: Item, u: Broker) -> Truth:
     """Only neighbours get messages."""
     return g.now.logic.implies(g.sends.to(i, u), g.now.tree.link(by.here, u))
 
 
 @fact()
-def new_messages_come_last(g: StepView, by: Named, i: Item, j: Item, u: Broker) -> Truth:
+def new_messages_come_last(g: StepView, by: Happening, i: Item, j: Item, u: Broker) -> Truth:
     """Nothing new comes before what was queued there already."""
     logic = g.now.logic
     queued = logic.all_of(g.sends.to(i, u), g.now.state.on(j, by.here, u))
@@ -63,7 +63,7 @@ def new_messages_come_last(g: StepView, by: Named, i: Item, j: Item, u: Broker) 
 
 
 @fact()
-def changes_are_said(g: StepView, by: Named, u: Broker, s: Sub) -> Truth:
+def changes_are_said(g: StepView, by: Happening, u: Broker, s: Sub) -> Truth:
     """If the set of sent subscriptions changes, the neighbour gets a message."""
     logic = g.now.logic
     return logic.implies(
@@ -73,7 +73,7 @@ def changes_are_said(g: StepView, by: Named, u: Broker, s: Sub) -> Truth:
 
 
 @fact()
-def quiet_is_without_control(g: StepView, by: Named) -> Truth:
+def quiet_is_without_control(g: StepView, by: Happening) -> Truth:
     """It is quiet exactly where no queue holds a control message."""
     logic, quiet = g.now.logic, g.then.is_quiet()
     silent = is_quiet(logic, g.now.facts, g.then.state)
@@ -81,7 +81,7 @@ def quiet_is_without_control(g: StepView, by: Named) -> Truth:
 
 
 @fact()
-def ready_before_or_quiet(g: StepView, by: Named, s: Sub, a: Adv) -> Truth:
+def ready_before_or_quiet(g: StepView, by: Happening, s: Sub, a: Adv) -> Truth:
     """A pair that is ready after a step is active; and it was ready before, or it is quiet and the two overlap."""
     logic, now, then = g.now.logic, g.now, g.then
     return logic.implies(
@@ -95,14 +95,14 @@ def ready_before_or_quiet(g: StepView, by: Named, s: Sub, a: Adv) -> Truth:
 
 
 @fact()
-def old_messages_tell_as_before(g: StepView, by: Named, i: Item, s: Sub, x: Broker, y: Broker) -> Truth:
+def old_messages_tell_as_before(g: StepView, by: Happening, i: Item, s: Sub, x: Broker, y: Broker) -> Truth:
     """The content of a message does not change while it is queued."""
     logic = g.now.logic
     return logic.implies(g.now.state.on(i, x, y), logic.iff(g.then.ghosts.told(i, s), g.now.ghosts.told(i, s)))
 
 
 @fact()
-def all_of_the_old_or_all_of_the_new(g: StepView, by: Named, i: Item, u: Broker, s: Sub, t: Sub) -> Truth:
+def all_of_the_old_or_all_of_the_new(g: StepView, by: Happening, i: Item, u: Broker, s: Sub, t: Sub) -> Truth:
     """After each new message, the neighbour has all that was sent before the step, or all that is sent after it."""
     logic, told = g.now.logic, g.then.ghosts.told
     sent = logic.all_of(g.now.state.sent(by.here, u, s), g.then.state.sent(by.here, u, t))
@@ -110,7 +110,7 @@ def all_of_the_old_or_all_of_the_new(g: StepView, by: Named, i: Item, u: Broker,
 
 
 @fact()
-def new_messages_tell_what_they_say(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
+def new_messages_tell_what_they_say(g: StepView, by: Happening, i: Item, s: Sub, u: Broker) -> Truth:
     """After Sub(s) the receiver has s, after Unsub(s) it has not."""
     logic, told, f = g.now.logic, g.then.ghosts.told(i, s), g.now.facts
     return logic.implies(
@@ -120,7 +120,7 @@ def new_messages_tell_what_they_say(g: StepView, by: Named, i: Item, s: Sub, u: 
 
 
 @fact()
-def said_since_the_step_began(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
+def said_since_the_step_began(g: StepView, by: Happening, i: Item, s: Sub, u: Broker) -> Truth:
     """Where a new message tells other than what was sent before, a message up to it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -130,7 +130,7 @@ def said_since_the_step_began(g: StepView, by: Named, i: Item, s: Sub, u: Broker
 
 
 @fact()
-def said_until_the_step_ends(g: StepView, by: Named, i: Item, s: Sub, u: Broker) -> Truth:
+def said_until_the_step_ends(g: StepView, by: Happening, i: Item, s: Sub, u: Broker) -> Truth:
     """Where a new message tells other than what is sent in the end, a message after it is about that."""
     logic, to, m = g.now.logic, g.sends.to, g.now
     return logic.implies(
@@ -140,7 +140,7 @@ def said_until_the_step_ends(g: StepView, by: Named, i: Item, s: Sub, u: Broker)
 
 
 @fact()
-def said_in_between(g: StepView, by: Named, i: Item, j: Item, s: Sub, u: Broker) -> Truth:
+def said_in_between(g: StepView, by: Happening, i: Item, j: Item, s: Sub, u: Broker) -> Truth:
     """Where two new messages tell differently, one after the first and up to the second is about that."""
     logic, to, m, told = g.now.logic, g.sends.to, g.now, g.then.ghosts.told
     return logic.implies(
@@ -156,13 +156,13 @@ PATHS = "came_from_home said_away_from_home queues_are_on_links"
 
 
 @fact(needs=f"{PATHS} told_what_is_said has_or_is_told in_one_queue", deliveries=True)
-def the_receiver_has_what_it_was_told(g: StepView, by: Named, s: Sub) -> Truth:
+def the_receiver_has_what_it_was_told(g: StepView, by: Happening, s: Sub) -> Truth:
     """Once a message is handled, its receiver has from its sender what it tells."""
     return g.now.logic.iff(g.then.state.subs(by.here, s, by.sender), g.now.ghosts.told(by.item, s))
 
 
 @fact(needs=PATHS)
-def nothing_else_comes_from_neighbours(g: StepView, by: Named, x: Broker, y: Broker, s: Sub) -> Truth:
+def nothing_else_comes_from_neighbours(g: StepView, by: Happening, x: Broker, y: Broker, s: Sub) -> Truth:
     """A broker's entries from any other neighbour do not change, nor does any other broker's table."""
     logic = g.now.logic
     spoken = logic.all_of(logic.equal(x, by.sender), logic.equal(y, by.here))

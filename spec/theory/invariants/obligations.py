@@ -200,8 +200,8 @@ class Induction:
 
         def clauses(event: StepEvent) -> list[Clause]:
             by = g.named(event)
-            step = [self._sourced(each, event) for each in g.step(event, by, self.policy, self.step, self.handler)]
-            return [*step, *_all_from(DEFINITION, g.ghosts(event, by))]
+            step = [self._sourced(each, event) for each in g.step(by, self.policy, self.step, self.handler)]
+            return [*step, *_all_from(DEFINITION, g.ghosts(by))]
 
         return _PerEvent(self.logic, clauses)
 

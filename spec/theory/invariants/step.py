@@ -26,7 +26,7 @@ from routeproof.spec.theory import (
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, Tree, WorldState
 from routeproof.spec.theory.relation.routing import POLICIES, Change, HandlerStep
-from routeproof.spec.theory.relation.world import DONE, OPERATIONS, WorldStep, is_quiet
+from routeproof.spec.theory.relation.world import DONE, OPERATIONS, Happening, WorldStep, is_quiet
 
 CANDIDATES = "only candidates are wanted"
 COVERED = "every candidate is covered by one that is wanted"
@@ -92,18 +92,6 @@ EVENTS = (
 
 
 @frozen
-class Named:
-    """The elements of a step: the broker that acts, the sender, and the message."""
-
-    subject: Term
-    here: Term
-    sender: Term
-    """`here` itself where a client speaks."""
-    item: Term = None
-    """The item that is taken from the queue, unless a client is the sender."""
-
-
-@frozen
 class StepView:
     """Two moments, the messages between them, and the wanted subscriptions."""
 
@@ -112,42 +100,37 @@ class StepView:
     sends: Sends
     wants: Relation
 
-    def named(self, event: StepEvent, suffix: str = "") -> Named:
+    def named(self, event: StepEvent, suffix: str = "") -> Happening:
         """Any step of this kind."""
         logic = self.now.logic
         assert isinstance(logic, Symbolic)
         subject = logic.constant(f"subject_{event.kind}{suffix}", ABOUT[event.kind])
         if event.operation:
-            find = {SUB: self.now.home, ADV: self.now.origin, PUB: self.now.source}[DONE[event.operation][1]]
-            return Named(subject, find(subject), find(subject))
+            home = {SUB: self.now.home, ADV: self.now.origin, PUB: self.now.source}[DONE[event.operation][1]](subject)
+            return Happening(event.kind, subject, home, home, event.operation)
         here, sender = logic.constant(f"here{suffix}", BROKER), logic.constant(f"sender{suffix}", BROKER)
-        return Named(subject, here, sender, logic.constant(f"item{suffix}", ITEM))
+        return Happening(event.kind, subject, here, sender, item=logic.constant(f"item{suffix}", ITEM))
 
     def step(
         self,
-        event: StepEvent,
-        about: Named,
+        what: Happening,
         policy: str = "",
         step: type[WorldStep] = WorldStep,
         handler: type[HandlerStep] = HandlerStep,
     ) -> list[Clause]:
         """Clauses that relate the two moments; without a policy, under any."""
-        m = self.now
-        chosen = handler if policy else any_policy(self.wants, handler)
+        m, chosen = self.now, handler if policy else any_policy(self.wants, handler)
         cited = policy or POLICIES[0]  # of which the rules are cited, where nothing depends on it
-        made = step(m.logic, m.facts, cited, m.state, self.then.state, self.sends, chosen)
-        if event.operation:
-            return made.operation(event.operation, about.subject)
-        return made.delivery(event.kind, about.subject, about.item, about.sender, about.here)
+        return step(m.logic, m.facts, cited, m.state, self.then.state, self.sends, chosen).clauses(what)
 
     # -- our ghosts: defined by the step, so that every step gives them one value ----------------------------------
 
-    def ghosts(self, event: StepEvent, about: Named) -> list[Clause]:
+    def ghosts(self, what: Happening) -> list[Clause]:
         logic, now, then = self.now.logic, self.now.ghosts, self.then.ghosts
-        here, unsubscribed, ready = about.here, self.then.state.unsubscribed, self.then.state.ready
+        unsubscribed, ready = self.then.state.unsubscribed, self.then.state.ready
 
         def handles(kind: str, b: Term, m: Term) -> Truth:
-            return event.kind == kind and logic.all_of(logic.equal(b, here), logic.equal(m, about.subject))
+            return what.kind == kind and logic.all_of(logic.equal(b, what.here), logic.equal(m, what.subject))
 
         return [
             Clause(

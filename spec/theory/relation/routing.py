@@ -1,11 +1,9 @@
 """The routing core as a relation: which steps of one broker `spec/routing.md` allows.
 
-`Wanting` is a policy: what a broker wants a neighbour to know once a message is in its tables. Nothing is computed: a
-policy says of any subscription whether it is wanted.
-
 `HandlerStep` relates a broker's tables before and after one message, and the messages that it sends meanwhile. It has a
-list of clauses for each kind of message; a step is allowed where all of them hold. Nothing is computed here either:
-clauses state which neighbour must get which message, each once, and in which order. The world around it, queues,
+list of clauses for each kind of message; a step is allowed where all of them hold. Nothing is computed: a policy says
+of any subscription whether the broker wants a neighbour to know it (`wanted`), and clauses state which neighbour must
+get which message, each once, and in which order. The world around it, queues,
 clients and ghosts, is `world`; another protocol brings its own handler and nothing else.
 """
 
@@ -14,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from attrs import Factory, frozen
+from attrs import Factory, define, frozen
 
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations
@@ -29,12 +27,39 @@ WANTED_BY: dict[str, tuple[str, ...]] = {
 POLICIES = tuple(WANTED_BY)
 
 
-class Wanting:
-    """A broker's tables before and after a message, and what it wants by them."""
+def _never(*terms: Term) -> Truth:
+    return False
 
-    def __init__(self, logic: Logic, facts: Facts, policy: str, before: TableRelations, after: TableRelations) -> None:
-        self.logic, self.facts, self.policy = logic, facts, policy
-        self.before, self.after = before, after
+
+@frozen
+class Change:
+    """Effects of one kind of message: entries of the new tables, neighbours to settle, and neighbours to inform."""
+
+    advs: Callable[[Term, Term], Truth]
+    subs: Callable[[Term, Term], Truth]
+    settles: Callable[[Term], Truth] = _never
+    tells: dict[str, Callable[[Term, Term], Truth]] = Factory(dict)
+    """Per kind: `tells[kind](u, m)` where u must get m, in addition to the messages of settling."""
+    delivers: Callable[[Term, Term], Truth] = _never
+    rules: tuple[str, ...] = ()
+
+
+@define(slots=False, eq=False)
+class HandlerStep:
+    """One step of the broker `here`, which hears a message from `sender`; `here` itself where a client speaks."""
+
+    protocol: ClassVar[str] = "routing"
+
+    logic: Logic
+    facts: Facts
+    policy: str
+    here: Term
+    sender: Term
+    before: TableRelations
+    after: TableRelations
+    sends: Sends
+
+    # -- what it wants its neighbours to know, once the message is in its tables ---------------------------------------
 
     def candidate(self, u: Term, s: Term) -> Truth:
         """RTE-3: it came from elsewhere, and intersects an advertisement that came from u."""
@@ -99,45 +124,7 @@ class Wanting:
         logic, sent = self.logic, self.before.sent
         return logic.cases(logic.iff(sent(u, t), sent(u, s)), lambda: self.facts.lower(t, s), lambda: sent(u, t))
 
-
-__all__ = ["POLICIES", "Change", "HandlerStep"]
-
-
-def _never(*terms: Term) -> Truth:
-    return False
-
-
-@frozen
-class Change:
-    """Effects of one kind of message: entries of the new tables, neighbours to settle, and neighbours to inform."""
-
-    advs: Callable[[Term, Term], Truth]
-    subs: Callable[[Term, Term], Truth]
-    settles: Callable[[Term], Truth] = _never
-    tells: dict[str, Callable[[Term, Term], Truth]] = Factory(dict)
-    """Per kind: `tells[kind](u, m)` where u must get m, in addition to the messages of settling."""
-    delivers: Callable[[Term, Term], Truth] = _never
-    rules: tuple[str, ...] = ()
-
-
-class HandlerStep(Wanting):
-    """One step of the broker `here`, which hears a message from `sender`; `here` itself where a client speaks."""
-
-    protocol: ClassVar[str] = "routing"
-
-    def __init__(
-        self,
-        logic: Logic,
-        facts: Facts,
-        policy: str,
-        here: Term,
-        sender: Term,
-        before: TableRelations,
-        after: TableRelations,
-        sends: Sends,
-    ) -> None:
-        super().__init__(logic, facts, policy, before, after)
-        self.here, self.sender, self.sends = here, sender, sends
+    # -- the clauses of a step -----------------------------------------------------------------------------------------
 
     def clauses(self, kind: str, subject: Term) -> list[Clause]:
         """Clauses of a step that handles a message of this kind about `subject`."""

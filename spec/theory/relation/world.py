@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import attrs
-from attrs import frozen
+from attrs import define, frozen
 
 from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
@@ -43,43 +43,30 @@ class Happening:
     """The item that is taken from the queue, unless a client is the sender."""
 
 
+@define(slots=False, eq=False)
 class WorldStep:
     """One step of the world, with the handler of a protocol."""
 
-    def __init__(
-        self,
-        logic: Logic,
-        facts: Facts,
-        policy: str,
-        before: WorldState,
-        after: WorldState,
-        sends: Sends,
-        handler: type[HandlerStep] = HandlerStep,
-    ) -> None:
-        self.logic, self.facts, self.policy = logic, facts, policy
-        self.before, self.after, self.sends = before, after, sends
-        self.handler = handler
+    logic: Logic
+    facts: Facts
+    policy: str
+    before: WorldState
+    after: WorldState
+    sends: Sends
+    handler: type[HandlerStep] = HandlerStep
 
     def operation(self, name: str, subject: Term) -> list[Clause]:
         """A client does this: `name` is one of OPERATIONS."""
         home = self._home(name, subject)
-        return self._clauses(Happening(OPERATIONS[name], subject, home, home, operation=name))
+        return self.clauses(Happening(OPERATIONS[name], subject, home, home, operation=name))
 
     def delivery(self, kind: str, subject: Term, item: Term, sender: Term, here: Term) -> list[Clause]:
         """`here` takes `item`, which says `kind` about `subject`, from the link that leads from `sender` to it."""
-        return self._clauses(Happening(kind, subject, here, sender, item=item))
+        return self.clauses(Happening(kind, subject, here, sender, item=item))
 
-    def _clauses(self, what: Happening) -> list[Clause]:
-        broker = self.handler(
-            self.logic,
-            self.facts,
-            self.policy,
-            what.here,
-            what.sender,
-            self.before.tables(what.here),
-            self.after.tables(what.here),
-            self.sends,
-        )
+    def clauses(self, what: Happening) -> list[Clause]:
+        tables = self.before.tables(what.here), self.after.tables(what.here)
+        broker = self.handler(self.logic, self.facts, self.policy, what.here, what.sender, *tables, self.sends)
         return [
             Clause("it can happen", (), lambda: self.possible(what)),
             *broker.clauses(what.kind, what.subject),

@@ -19,7 +19,7 @@ from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import FACTS, StepFact, fact
 from routeproof.spec.theory.invariants.obligations import Induction, Inductive
-from routeproof.spec.theory.invariants.step import Named, StepView
+from routeproof.spec.theory.invariants.step import StepView
 from routeproof.spec.theory.relation.world import Happening, WorldStep
 from tests.checker.prove.broken_protocols import BROKEN
 from tests.shown import RECORDED
@@ -173,7 +173,7 @@ def test_a_conjunct_that_says_something_before_the_step_must_say_something_after
 
 @pytest.fixture
 def step_fact(monkeypatch: pytest.MonkeyPatch) -> StepFact:
-    def about_nothing(g: StepView, by: Named, i: Item, u: Broker) -> Truth:
+    def about_nothing(g: StepView, by: Happening, i: Item, u: Broker) -> Truth:
         """What is said and is not is delivered twice."""
         logic = g.now.logic
         both = logic.all_of(g.sends.to(i, u), logic.no(g.sends.to(i, u)))
