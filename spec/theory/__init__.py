@@ -172,6 +172,10 @@ class Symbolic(Logic):
     def constant(self, name: str, sort: Sort) -> Term:
         return z3.Const(name, self.sort(sort))
 
+    def any_of_each(self, sorts: Sequence[Sort], prefix: str = "") -> list[Term]:
+        """Any elements of these sorts, each with a name of its own."""
+        return [self.constant(f"{prefix}{sort.lower()}{place}", sort) for place, sort in enumerate(sorts, 1)]
+
     def relation(self, name: str, sorts: Sequence[Sort]) -> Relation:
         return z3.Function(name, *map(self.sort, sorts), z3.BoolSort())  # type: ignore[no-any-return]  # untyped
 
@@ -259,6 +263,22 @@ def declare(signature: type[R], logic: Symbolic, suffix: str = "", **given: Any)
         if each.name not in given:
             made[each.name] = logic.relation(name, sorts) if result is None else logic.function(name, sorts, result)
     return signature(**made)
+
+
+def empty(
+    logic: Logic, record: attrs.AttrsInstance, *names: str, says: str = "{} is empty", source: str = ""
+) -> list[Clause]:
+    """Clauses that these relations of a record hold of nothing; all of them where none is named."""
+    fields = attrs.fields_dict(type(record))
+    return [
+        Clause(
+            says.format(name),
+            fields[name].metadata["sorts"],
+            lambda *terms, name=name: logic.no(getattr(record, name)(*terms)),
+            source=source,
+        )
+        for name in names or fields
+    ]
 
 
 def holding(tuples: Collection[tuple[Term, ...]]) -> Relation:

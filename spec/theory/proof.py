@@ -202,7 +202,7 @@ class Proof:
     def terms(self, clause: Clause) -> list[Term]:
         """The elements that a lemma is proved of: any, each with a name of its own."""
         assert isinstance(self.logic, Symbolic)
-        return [self.logic.constant(f"{sort.lower()}{place}", sort) for place, sort in enumerate(clause.sorts, 1)]
+        return self.logic.any_of_each(clause.sorts)
 
     def obligation(self, lemma: ProofLemma, can_be: bool, prefix: str = "") -> Obligation:
         """`can_be`: what it assumes is so in an example. Z3 would search long for one among quantifiers."""

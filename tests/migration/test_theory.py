@@ -33,7 +33,7 @@ def test_every_invariant_is_true_in_every_state_of_a_small_world(world: SmallWor
 
 def changed(name: str, effect: Callable[..., MoveState]) -> tuple[MoveEvent, ...]:
     (old,) = (event.effect for event in EVENTS if event.name == name)
-    return worlds.without(name, lambda event: evolve(event, effect=lambda *terms: effect(old, *terms)))
+    return worlds.without(name, effect=lambda *terms: effect(old, *terms))
 
 
 def _lost_buffer(old: Callable[..., MoveState], q: MoveSetting, m: MoveState) -> MoveState:

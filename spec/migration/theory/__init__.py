@@ -7,7 +7,7 @@ The theorems are listed here: for all trees and any number of publications, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import z3
 from attrs import evolve
@@ -26,7 +26,7 @@ from routeproof.spec.migration.theory.move import (
 from routeproof.spec.migration.theory.publications import AFTERWARDS, BOOK, COPIES, ORDER
 from routeproof.spec.migration.theory.tables import PHASES, TABLES, Moved
 from routeproof.spec.migration.theory.worlds import LINE, SmallWorld, shortest, without
-from routeproof.spec.theory import BROKER, PUB, Clause, Symbolic, Term, Truth, declare, formula, implication
+from routeproof.spec.theory import BROKER, PUB, Clause, Symbolic, Term, Truth, declare, empty, formula, implication
 from routeproof.spec.theory.invariants.book import Book, Sentence
 from routeproof.spec.theory.invariants.obligations import concerning
 from routeproof.spec.theory.proof import Obligation, Premise, Theorem, premise, proved_by
@@ -89,15 +89,12 @@ class MoveScene:
         )
 
     def terms(self, name: str) -> list[Term]:
-        return [self.logic.constant(f"{sort.lower()}{place}", sort) for place, sort in enumerate(BOOK[name].sorts, 1)]
+        return self.logic.any_of_each(BOOK[name].sorts)
 
     def known(self, names: Iterable[str], m: MoveState | None = None) -> list[Premise]:
         """Sentences of the book about a state, as premises."""
         w = Moved(self.q, m or self.m)
-        return [
-            premise(self.logic, Clause(n, BOOK[n].sorts, lambda *x, n=n: BOOK[n].body(w, *x)), proved_by(PROVED_BY[n]))
-            for n in names
-        ]
+        return [premise(self.logic, BOOK[n].clause(w), proved_by(PROVED_BY[n])) for n in names]
 
     def obligation(self, name: str, goal: Truth, given: Sequence[Premise], can_be: bool) -> Obligation:
         """The premises stand in the goal: Z3 would search long for a world of any size that makes them true."""
@@ -115,7 +112,7 @@ class MoveScene:
 
     def after(self, event: MoveEvent, name: str) -> Obligation:
         q, logic = self.q, self.logic
-        elements = [logic.constant(f"event_{sort.lower()}{place}", sort) for place, sort in enumerate(event.sorts, 1)]
+        elements = logic.any_of_each(event.sorts, "event_")
         brokers = [each for each, sort in zip(elements, event.sorts, strict=True) if sort == BROKER]
         named = (*brokers, *map(q.inward, brokers), q.source, q.target)
         goal = BOOK[name].body(Moved(q, event.effect(q, self.m, *elements), named), *self.terms(name))
@@ -155,8 +152,8 @@ def begins_again() -> list[Obligation]:
     needs = (*PHASES.conjuncts, *TABLES.conjuncts, *COPIES.conjuncts, *AFTERWARDS.lemmas)
     found = []
     for clause in started(then, beginning):
-        terms = [logic.constant(f"{sort.lower()}{place}", sort) for place, sort in enumerate(clause.sorts, 1)]
-        found.append(s.obligation(clause.name, clause.at(*terms), [*given, *s.known(needs)], True))
+        goal = clause.at(*logic.any_of_each(clause.sorts))
+        found.append(s.obligation(clause.name, goal, [*given, *s.known(needs)], True))
     for name in IN_FLIGHT:
         goal = BOOK[name].body(Moved(then, beginning), *s.terms(name))
         found.append(s.obligation(name, goal, [*given, *s.known((name, *needs, *ORDER.conjuncts))], True))
@@ -166,22 +163,10 @@ def begins_again() -> list[Obligation]:
 def nothing_published() -> list[Obligation]:
     """Where nothing is published yet, the sentences about copies hold."""
     s = MoveScene()
-    m, logic = s.m, s.logic
-    nothing = [
-        Clause(f"{name} is empty", (PUB,), lambda p, part=part: logic.no(part(p)), source=SETTLED)
-        for name, part in {
-            "published": m.published,
-            "delivered": m.delivered,
-            "old": m.old,
-            "held": m.held,
-            "new": m.new,
-        }.items()
-    ]
-    nothing.append(Clause("no copy", (PUB, BROKER), lambda p, y: logic.no(m.flying(p, y)), source=SETTLED))
-    nothing.append(Clause("none twice", (), lambda: logic.no(m.twice()), source=SETTLED))
-    given = [premise(logic, each) for each in nothing]
+    names = ("published", "delivered", "old", "held", "new", "flying", "twice")
+    given = [premise(s.logic, each) for each in empty(s.logic, s.m, *names, source=SETTLED)]
     return [
-        s.obligation(f"at first / {name}", BOOK[name].body(Moved(s.q, m), *s.terms(name)), given, True)
+        s.obligation(f"at first / {name}", BOOK[name].body(Moved(s.q, s.m), *s.terms(name)), given, True)
         for name in IN_FLIGHT
     ]
 
@@ -204,53 +189,40 @@ PAIR = SmallWorld(((1, 2),), 1, 2, 2, 2)
 LOSES, OVERTAKES = "nothing is lost", "deliveries are in order"
 
 
-def _anyhow(event: MoveEvent, guard: Callable[..., Truth]) -> MoveEvent:
-    return evolve(event, guard=guard)
-
-
 NEEDS: Mapping[str, tuple[SmallWorld, tuple[MoveEvent, ...], str]] = {
     "the update removes at once, as printed": (evolve(PAIR, removal=AT_ONCE), EVENTS, LOSES),
     "the completion does not wait for the mark": (
         PAIR,
-        without(
-            "mark at the source", lambda e: _anyhow(e, lambda q, m: q.logic.all_of(m.paused(), q.logic.no(m.flushed())))
-        ),
+        without("mark at the source", guard=lambda q, m: q.logic.all_of(m.paused(), q.logic.no(m.flushed()))),
         LOSES,
     ),
     "the publisher resumes before the completion": (
         PAIR,
-        without(
-            "resume", lambda e: _anyhow(e, lambda q, m: q.logic.all_of(m.updated(q.target), q.logic.no(m.resumed())))
-        ),
+        without("resume", guard=lambda q, m: q.logic.all_of(m.updated(q.target), q.logic.no(m.resumed()))),
         OVERTAKES,
     ),
     "the completion overtakes a subscription or a publication": (
         SmallWorld(LINE, 1, 3, 3, 1),
-        without("completion", lambda e: _anyhow(e, lambda q, m, b: m.completion(b))),
+        without("completion", guard=lambda q, m, b: m.completion(b)),
         LOSES,
     ),
     "a later publication overtakes an earlier one": (
         PAIR,
-        without("publication at the source", lambda e: _anyhow(e, lambda q, m, p: m.old(p))),
+        without("publication at the source", guard=lambda q, m, p: m.old(p)),
         OVERTAKES,
     ),
 }
 """By what is left out: a small world, its events, and the sentence that is false after a run in it."""
 
 
-def _whole(world: SmallWorld) -> SmallWorld:
-    return evolve(world, removal=DRAINED)
-
-
 def needed() -> list[Obligation]:
-    return [
-        Obligation(
-            f"{what}: {said}",
-            z3.BoolVal(shortest(world, said, events) is not None),
-            guards={"with nothing left out it is true": z3.BoolVal(shortest(_whole(world), said) is None)},
-        )
-        for what, (world, events, said) in NEEDS.items()
-    ]
+    found = []
+    for what, (world, events, said) in NEEDS.items():
+        is_true = shortest(evolve(world, removal=DRAINED), said) is None
+        guards = {"with nothing left out it is true": z3.BoolVal(is_true)}
+        goal = z3.BoolVal(shortest(world, said, events) is not None)
+        found.append(Obligation(f"{what}: {said}", goal, guards=guards))
+    return found
 
 
 # -- the theorems ------------------------------------------------------------------------------------------------------

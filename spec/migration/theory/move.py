@@ -13,11 +13,10 @@ trees of any size. Over listed brokers it computes the next state, which is how 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory import BROKER, PUB, Clause, Logic, Relation, Sort, Term, Truth, over
+from routeproof.spec.theory import BROKER, PUB, Clause, Logic, Relation, Sort, Term, Truth, empty, over
 from routeproof.spec.theory.relation import Tree
 
 DRAINED, AT_ONCE = "drained", "at-once"
@@ -128,21 +127,10 @@ def started(q: MoveSetting, m: MoveState) -> list[Clause]:
     def known(b: Term) -> Truth:
         return logic.any_of(q.on_old(b), q.other(b))
 
-    idle = {"updated": m.updated, "done": m.done, "update": m.update, "completion": m.completion}
-    silent = {"addition": m.addition, "withdrawal": m.withdrawal}
+    nowhere = ("updated", "done", "update", "completion", "addition", "withdrawal", "held", "new")
     return [
-        *(
-            Clause(f"nothing is in {name}", (BROKER,), lambda b, part=part: logic.no(part(b)))
-            for name, part in (idle | silent).items()
-        ),
-        *(
-            Clause(f"nothing is in {name}", (PUB,), lambda p, part=part: logic.no(part(p)))
-            for name, part in {"held": m.held, "new": m.new}.items()
-        ),
-        *(
-            Clause(f"not {name}", (), lambda part=part: logic.no(part()))
-            for name, part in {"paused": m.paused, "flushed": m.flushed, "resumed": m.resumed}.items()
-        ),
+        *empty(logic, m, *nowhere, says="nothing is in {}"),
+        *empty(logic, m, "paused", "flushed", "resumed", says="not {}"),
         Clause("the old way has it, and where others draw it", (BROKER,), lambda b: logic.iff(m.has(b), known(b))),
         Clause(
             "and it was sent there",
@@ -264,10 +252,6 @@ def _onward(q: MoveSetting, m: MoveState, p: Term, y: Term) -> MoveState:
     return handled(q, evolve(m, flying=minus(q, m.flying, p, y)), q.inward(y), p)
 
 
-def _onward_guard(q: MoveSetting, m: MoveState, p: Term, y: Term) -> Truth:
-    return first_of(q, lambda o: m.flying(o, y), p)
-
-
 def _pause(q: MoveSetting, m: MoveState) -> MoveState:
     return evolve(m, paused=yes)
 
@@ -288,10 +272,6 @@ def _take_in_guard(q: MoveSetting, m: MoveState) -> Truth:
 
 def _take_in(q: MoveSetting, m: MoveState) -> MoveState:
     return evolve(m, updated=plus(q, m.updated, q.target), update=plus(q, m.update, q.next_to_source(q.target)))
-
-
-def _update_guard(q: MoveSetting, m: MoveState, b: Term) -> Truth:
-    return m.update(b)
 
 
 def _update(q: MoveSetting, m: MoveState, b: Term) -> MoveState:
@@ -380,18 +360,21 @@ EVENTS = (
     MoveEvent("publish", (PUB,), _publish_guard, _publish, ("MIG-1",)),
     MoveEvent("publication at the source", (PUB,), lambda q, m, p: first_of(q, m.old, p), _at_source, ("RTE-5",)),
     MoveEvent("publication at the target", (PUB,), lambda q, m, p: first_of(q, m.new, p), _at_target, ("RTE-5",)),
-    MoveEvent("publication on its way", (PUB, BROKER), _onward_guard, _onward, ("RTE-5",)),
+    MoveEvent(
+        "publication on its way",
+        (PUB, BROKER),
+        lambda q, m, p, y: first_of(q, lambda o: m.flying(o, y), p),
+        _onward,
+        ("RTE-5",),
+    ),
     MoveEvent("pause", (), lambda q, m: q.logic.no(m.paused()), _pause, ("MIG-1", "MIG-12")),
     MoveEvent("mark at the source", (), _flush_guard, _flush, ("MIG-7", "MIG-12")),
     MoveEvent("publisher at the target", (), _take_in_guard, _take_in, ("MIG-2", "MIG-4", "MIG-15")),
-    MoveEvent("update", (BROKER,), _update_guard, _update, ("MIG-3", "MIG-4", "MIG-6", "MIG-7", "MIG-13")),
+    MoveEvent(
+        "update", (BROKER,), lambda q, m, b: m.update(b), _update, ("MIG-3", "MIG-4", "MIG-6", "MIG-7", "MIG-13")
+    ),
     MoveEvent("completion", (BROKER,), _complete_guard, _complete, ("MIG-7", "MIG-13", "MIG-14")),
     MoveEvent("resume", (), _resume_guard, _resume, ("MIG-8",)),
     MoveEvent("subscription", (BROKER,), lambda q, m, b: m.addition(b), _add, ("RTE-3",)),
     MoveEvent("withdrawal", (BROKER,), lambda q, m, b: m.withdrawal(b), _withdraw, ("RTE-6",)),
 )
-
-
-def after(q: MoveSetting, m: MoveState, event: MoveEvent, terms: tuple[Any, ...]) -> MoveState:
-    """The state after an event of these elements."""
-    return event.effect(q, m, *terms)

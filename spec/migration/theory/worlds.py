@@ -6,7 +6,7 @@ left out. A proof for all sizes rests on none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -199,6 +199,6 @@ def shortest(world: SmallWorld, sentence: str, events: Sequence[MoveEvent] = EVE
     return min(false, key=len, default=None)
 
 
-def without(name: str, change: Callable[[MoveEvent], MoveEvent]) -> tuple[MoveEvent, ...]:
-    """The events, one of them changed."""
-    return tuple(change(event) if event.name == name else event for event in EVENTS)
+def without(name: str, **changed: Any) -> tuple[MoveEvent, ...]:
+    """The events, one of them with another guard or effect."""
+    return tuple(evolve(event, **changed) if event.name == name else event for event in EVENTS)

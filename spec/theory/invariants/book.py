@@ -137,7 +137,7 @@ S = TypeVar("S", bound="Sentence")
 
 @frozen
 class Sentence:
-    """Something that is said of all elements of its sorts, under a name."""
+    """A sentence about all elements of its sorts, under a name."""
 
     name: str
     about: str
@@ -154,7 +154,7 @@ class Sentence:
         return cls(words(body.__name__), about, sorts, body, names(needs), *more)
 
     def clause(self, *about: Any) -> Clause:
-        """What it says of a moment; a fact about steps says it of a stage and the names of a step."""
+        """Returns the sentence about a moment; for a fact about steps, about a stage and the terms of a step."""
         return Clause(self.name, self.sorts, lambda *terms: self.body(*about, *terms))
 
 

@@ -17,7 +17,7 @@ import attrs
 import z3
 from attrs import evolve, field, frozen
 
-from routeproof.spec.theory import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, formula
+from routeproof.spec.theory import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, empty, formula
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Conjunct, Ghosts, Lemma, Moment, Sentence
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact, facts_of
 from routeproof.spec.theory.invariants.step import (
@@ -109,7 +109,7 @@ class Induction:
 
     def at_first(self, conjunct: Conjunct) -> Inductive:
         given = [premise(self.logic, each, FAITHFUL) for each in self.beginning(self.stage.now)]
-        goal = formula(conjunct.clause(self.stage.now).at(*self._terms(conjunct.sorts)))
+        goal = formula(conjunct.clause(self.stage.now).at(*self.logic.any_of_each(conjunct.sorts)))
         return self._made(f"at first / {conjunct.name}", goal, given, conjunct, first=True)
 
     def beginning(self, moment: Moment) -> list[Clause]:
@@ -117,7 +117,7 @@ class Induction:
         return [*initially(moment.logic, moment.state), *nothing_happened(moment)]
 
     def after(self, event: StepEvent, conjunct: Conjunct) -> Iterator[Inductive]:
-        g, terms = self.stage, self._terms(conjunct.sorts)
+        g, terms = self.stage, self.logic.any_of_each(conjunct.sorts)
         goal = formula(conjunct.clause(g.then).at(*terms))
         then, before = self._said(conjunct.then, g.then), self._said(conjunct.needs, g.now)
         known = [row for row in self._step[event] if row[0] not in HIDDEN]
@@ -144,7 +144,7 @@ class Induction:
 
     def facts_after(self, event: StepEvent) -> Iterator[Inductive]:
         for fact in self.facts(event):
-            goal = formula(fact.clause(self.stage, self.stage.named(event)).at(*self._terms(fact.sorts)))
+            goal = formula(fact.clause(self.stage, self.stage.named(event)).at(*self.logic.any_of_each(fact.sorts)))
             before = self._said(fact.needs, self.stage.now)
             known = [row for row in self._step[event] if row[0] not in (CANDIDATES, COVERED)]
             step = relevant([*known, *self._told[event]], [goal])
@@ -153,7 +153,7 @@ class Induction:
     def of_roads(self) -> Iterator[Inductive]:
         """Obligations for the facts about the tree that all others are given; they follow from the ways."""
         for place, (road, ways) in enumerate(roads(self.logic, self.stage.now.tree)):
-            terms = self._terms(road.sorts)
+            terms = self.logic.any_of_each(road.sorts)
             yield Inductive(
                 road.name,
                 formula(road.at(*terms)),
@@ -165,7 +165,7 @@ class Induction:
 
     def of_lemmas(self, names: Iterable[str]) -> Iterator[Inductive]:
         for lemma in (self.book.lemmas[name] for name in names):
-            terms = self._terms(lemma.sorts)
+            terms = self.logic.any_of_each(lemma.sorts)
             goal = formula(lemma.clause(self.stage.now).at(*terms))
             given = self._said(lemma.needs, self.stage.now)
             if lemma.induction is not None:
@@ -189,7 +189,7 @@ class Induction:
     ) -> Inductive:
         """With what of the world concerns it."""
         known = [*given, *concerning(self.world, [goal, *(each.formula for each in given), *case])]
-        of = self._terms(sentence.sorts)
+        of = self.logic.any_of_each(sentence.sorts)
         return Inductive(name, goal, known, proof=self, sentence=sentence, of=of, event=event, first=first, case=case)
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -240,10 +240,6 @@ class Induction:
                 self._written[key] = premise(self.logic, self.book[name].clause(moment), source)
         return [self._written[key] for key in keys.values()]
 
-    def _terms(self, sorts: Sequence[Sort]) -> list[Term]:
-        """Any elements, each with a name of its own."""
-        return [self.logic.constant(f"{sort.lower()}{place}", sort) for place, sort in enumerate(sorts, 1)]
-
     def _closed(self, clauses: Iterable[Clause]) -> list[Premise]:
         return [premise(self.logic, clause) for clause in clauses]
 
@@ -281,18 +277,8 @@ def _as_lemma(road: Clause, place: int) -> Lemma:
 
 def nothing_happened(moment: Moment) -> list[Clause]:
     """Our ghosts at first: it is quiet, and there is no history."""
-    empty = [each for each in attrs.fields(Ghosts) if each.name != "quiet"]
-    return [
-        Clause("it is quiet", (), moment.is_quiet),
-        *(
-            Clause(
-                f"{each.name} is empty",
-                each.metadata["sorts"],
-                lambda *terms, each=each: moment.logic.no(getattr(moment.ghosts, each.name)(*terms)),
-            )
-            for each in empty
-        ),
-    ]
+    history = [each.name for each in attrs.fields(Ghosts) if each.name != "quiet"]
+    return [Clause("it is quiet", (), moment.is_quiet), *empty(moment.logic, moment.ghosts, *history)]
 
 
 ORDERS = frozenset(["before", "lower"])

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import attrs
 from attrs import define, frozen
 
-from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Sort, Term, Truth, empty
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, WorldState
 from routeproof.spec.theory.relation.routing import HandlerStep
 
@@ -244,11 +243,4 @@ def is_quiet(logic: Logic, facts: Facts, state: WorldState) -> Truth:
 
 def initially(logic: Logic, state: WorldState) -> list[Clause]:
     """All tables are empty, no message is in flight, and no operation has been done."""
-    return [
-        Clause(
-            f"{each.name} is empty",
-            each.metadata["sorts"],
-            lambda *terms, each=each: logic.no(getattr(state, each.name)(*terms)),
-        )
-        for each in attrs.fields(WorldState)
-    ]
+    return empty(logic, state)
