@@ -86,13 +86,7 @@ class Message:
     """Who gives this to a broker as an operation, where it is no client of something that the message is about."""
 
     def __init_subclass__(
-        cls,
-        kind: str = "",
-        word: str = "",
-        control: bool = True,
-        withdraws: bool = False,
-        by: str = "",
-        rule: str = "",
+        cls, kind: str = "", word: str = "", control: bool = True, withdraws: bool = False, by: str = "", rule: str = ""
     ) -> None:
         super().__init_subclass__()
         kind = kind or re.sub("(?<!^)(?=[A-Z])", "-", cls.__name__).lower()

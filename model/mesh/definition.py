@@ -24,14 +24,7 @@ from routeproof.model.mesh.messages import (
     Review,
 )
 from routeproof.model.mesh.move import MovingMesh
-from routeproof.model.mesh.parameters import (
-    DEFAULT,
-    RADIUS,
-    READINGS,
-    STRATEGY_NAMES,
-    MeshParameters,
-    parameters_of,
-)
+from routeproof.model.mesh.parameters import DEFAULT, RADIUS, READINGS, STRATEGY_NAMES, MeshParameters, parameters_of
 from routeproof.model.messages import CORE, Publish, Subscribe
 from routeproof.model.overlay import Link, Topology
 from routeproof.model.protocol import Protocol

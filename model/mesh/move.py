@@ -265,10 +265,7 @@ class MovingMesh(ManagedMesh):
         after = self.on_renew(local, to, Renew(ring, 0, answer.edges, answer.subscriptions, answer.anchors, gone))
         assert isinstance(after.local, MeshTables)
         switched = evolve(
-            after.local,
-            phase="renew",
-            withheld=(),
-            waiting=tuple(sorted({*after.local.waiting, *waiting, away})),
+            after.local, phase="renew", withheld=(), waiting=tuple(sorted({*after.local.waiting, *waiting, away}))
         )
         return Outcome(switched, (*after.sends, (away, Last())), after.rules)
 

@@ -14,14 +14,7 @@ from collections.abc import Hashable
 
 from attrs import evolve
 
-from routeproof.model.messages import (
-    Advertise,
-    Advertisement,
-    PackedUnsubscribe,
-    Publish,
-    Subscription,
-    Unadvertise,
-)
+from routeproof.model.messages import Advertise, Advertisement, PackedUnsubscribe, Publish, Subscription, Unadvertise
 from routeproof.model.migration.vocabulary import (
     MIGRATION,
     Arrive,

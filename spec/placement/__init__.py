@@ -317,14 +317,5 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_PLACEMENT,
     rules=RULES,
     claims=PLACEMENT_CLAIMS,
-    adopts=(
-        "NoLostDelivery",
-        "NoDuplicate",
-        "Precise",
-        "Agreement",
-        "NoResidue",
-        "NoStray",
-        "Drains",
-        "SomeDelivery",
-    ),
+    adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Agreement", "NoResidue", "NoStray", "Drains", "SomeDelivery"),
 )

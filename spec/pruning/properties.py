@@ -162,12 +162,7 @@ def wrong_row(
 
 
 def in_scope(
-    ledger: Ledger,
-    node: Node,
-    tables: PruningTables,
-    history: Seen,
-    fair: bool = True,
-    beside_withdrawn: bool = False,
+    ledger: Ledger, node: Node, tables: PruningTables, history: Seen, fair: bool = True, beside_withdrawn: bool = False
 ) -> Iterator[tuple[Row, Publication, Past]]:
     """Returns the rows in scope: recorded since the last change, and without a withdrawn subscription that matches."""
     for s, a, rows in tables.rows:

@@ -29,14 +29,7 @@ from routeproof.checker.prove.refine.answers import (
     objection_to_packed,
 )
 from routeproof.checker.prove.refine.sample import BEYOND_LINES, SMALL, USUAL, Explored, Refinement, Sample
-from routeproof.checker.prove.refine.steps import (
-    Looser,
-    case,
-    examined,
-    has_small,
-    steps_allowed,
-    steps_determined,
-)
+from routeproof.checker.prove.refine.steps import Looser, case, examined, has_small, steps_allowed, steps_determined
 from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
 from routeproof.model.instance import POLICIES
 from routeproof.spec.catalogues import rules_that_fire

@@ -230,10 +230,7 @@ def apart(instance: Instance) -> Instance:
     """With each issue as a subscriber, in the order of ids; the same where none has an id of its own."""
     issues = refinement_of(instance).issues(instance)
     ranks = _ranks(issues)
-    return evolve(
-        instance,
-        subscribers=tuple(evolve(each, subscription=ranks[each.subscription]) for each in issues),
-    )
+    return evolve(instance, subscribers=tuple(evolve(each, subscription=ranks[each.subscription]) for each in issues))
 
 
 def in_issues(instance: Instance, questions: Iterable[Question]) -> list[Question]:

@@ -60,22 +60,14 @@ def the_next_broker_has_it(w: Moved, p: Pub, y: Broker) -> Truth:
 )
 def its_first_broker_has_it(w: Moved, p: Pub) -> Truth:
     """A publication on its way from the publisher comes to a broker that has the subscription."""
-    return w.both(
-        w.if_(w.m.old(p), then=w.m.has(w.q.source)),
-        w.if_(w.m.new(p), then=w.m.has(w.q.target)),
-    )
+    return w.both(w.if_(w.m.old(p), then=w.m.has(w.q.source)), w.if_(w.m.new(p), then=w.m.has(w.q.target)))
 
 
 @COPIES.conjunct(needs="the_next_broker_has_it its_first_broker_has_it copies_are_on_a_way")
 def nothing_is_lost(w: Moved, p: Pub) -> Truth:
     """A publication is delivered, or on its way, or held back by its publisher."""
     return w.if_(
-        w.m.published(p),
-        then=w.either(
-            w.m.delivered(p),
-            w.is_at_client(p),
-            w.some_broker(lambda y: w.m.flying(p, y)),
-        ),
+        w.m.published(p), then=w.either(w.m.delivered(p), w.is_at_client(p), w.some_broker(lambda y: w.m.flying(p, y)))
     )
 
 
@@ -96,10 +88,7 @@ def in_one_place(w: Moved, p: Pub) -> Truth:
 @COPIES.conjunct(needs="in_one_place one_copy")
 def a_copy_is_alone(w: Moved, p: Pub, y: Broker) -> Truth:
     """A publication with a copy on its way is published, not delivered, and no longer at its publisher."""
-    return w.if_(
-        w.m.flying(p, y),
-        then=w.both(w.m.published(p), w.no(w.m.delivered(p)), w.no(w.is_at_client(p))),
-    )
+    return w.if_(w.m.flying(p, y), then=w.both(w.m.published(p), w.no(w.m.delivered(p)), w.no(w.is_at_client(p))))
 
 
 @COPIES.conjunct(needs="a_copy_is_alone")

@@ -101,10 +101,7 @@ def an_update_comes_from_where_it_was_handled(w: Moved, b: Broker) -> Truth:
 )
 def completion_follows_update_and_mark(w: Moved, b: Broker) -> Truth:
     """Where the completion has passed, the broker and the source are updated, and the mark has come."""
-    return w.if_(
-        w.m.done(b),
-        then=w.both(w.q.on_path(b), w.m.updated(b), w.m.updated(w.q.source), w.m.flushed()),
-    )
+    return w.if_(w.m.done(b), then=w.both(w.q.on_path(b), w.m.updated(b), w.m.updated(w.q.source), w.m.flushed()))
 
 
 @PHASES.conjunct(needs="a_completion_comes_from_where_it_was_handled completion_follows_update_and_mark")
@@ -129,8 +126,7 @@ def a_completion_comes_from_where_it_was_handled(w: Moved, b: Broker) -> Truth:
 def phases_follow_each_other(w: Moved) -> Truth:
     """The mark comes after the pause, and the publisher resumes after the completion and the mark."""
     return w.both(
-        w.if_(w.m.flushed(), then=w.m.paused()),
-        w.if_(w.m.resumed(), then=w.both(w.m.done(w.q.target), w.m.paused())),
+        w.if_(w.m.flushed(), then=w.m.paused()), w.if_(w.m.resumed(), then=w.both(w.m.done(w.q.target), w.m.paused()))
     )
 
 
@@ -144,8 +140,7 @@ def flushed_after_the_pause(w: Moved, p: Pub) -> Truth:
 def where_the_publisher_speaks(w: Moved, p: Pub) -> Truth:
     """The publisher holds publications back after the pause, and sends them to the target once it has resumed."""
     return w.both(
-        w.if_(w.m.held(p), then=w.both(w.m.paused(), w.no(w.m.resumed()))),
-        w.if_(w.m.new(p), then=w.m.resumed()),
+        w.if_(w.m.held(p), then=w.both(w.m.paused(), w.no(w.m.resumed()))), w.if_(w.m.new(p), then=w.m.resumed())
     )
 
 
@@ -156,8 +151,7 @@ def where_the_publisher_speaks(w: Moved, p: Pub) -> Truth:
 def both_ways_keep_it(w: Moved, b: Broker) -> Truth:
     """A broker on the way from both places has the subscription throughout."""
     return w.if_(
-        w.on_both(b),
-        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b))),
+        w.on_both(b), then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b)))
     )
 
 
@@ -165,9 +159,7 @@ def both_ways_keep_it(w: Moved, b: Broker) -> Truth:
 def the_old_way_keeps_it_until_the_completion(w: Moved, b: Broker) -> Truth:
     """A broker on the old way only has it at least until the completion has reached the next broker."""
     return w.if_(
-        w.only_old(b),
-        w.no(w.m.done(w.q.inward(b))),
-        then=w.both(w.m.has(b), w.m.sent(b), w.no(w.m.withdrawal(b))),
+        w.only_old(b), w.no(w.m.done(w.q.inward(b))), then=w.both(w.m.has(b), w.m.sent(b), w.no(w.m.withdrawal(b)))
     )
 
 
@@ -211,8 +203,7 @@ def the_new_way_has_it_before_the_completion(w: Moved, b: Broker) -> Truth:
 def other_publishers_keep_it(w: Moved, b: Broker) -> Truth:
     """A broker to which another publisher draws the subscription keeps it."""
     return w.if_(
-        w.q.other(b),
-        then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b))),
+        w.q.other(b), then=w.both(w.m.has(b), w.no(w.m.withdrawal(b)), w.either(w.q.equal(b, w.q.home), w.m.sent(b)))
     )
 
 
@@ -226,12 +217,7 @@ def where_a_withdrawal_is(w: Moved, b: Broker) -> Truth:
     return w.if_(
         w.m.withdrawal(b),
         then=w.both(
-            w.only_old(b),
-            w.no(w.q.other(b)),
-            w.no(w.m.sent(b)),
-            w.m.has(b),
-            w.m.done(b),
-            w.m.done(w.q.inward(b)),
+            w.only_old(b), w.no(w.q.other(b)), w.no(w.m.sent(b)), w.m.has(b), w.m.done(b), w.m.done(w.q.inward(b))
         ),
     )
 

@@ -150,10 +150,7 @@ PRUNING_THEOREMS = (
         lambda: _holds(OF_DELIVERY),
         (*STEPS, *FILTERS),
         rests_on=BASIS.of("PruningDeliveryInvariants", WAYS, ROADS, KEPT_PROMISES),
-        beside=(
-            PRUNING_DELIVERS,
-            LATER,
-        ),
+        beside=(PRUNING_DELIVERS, LATER),
     ),
     Theorem(
         "PruningCongestion",
@@ -212,10 +209,7 @@ PRUNING_THEOREMS = (
         lambda: _follows("anchored", "no residue of advertisements"),
         (MESSAGES,),
         rests_on=BASIS.of("PruningAnchored", ROADS),
-        beside=(
-            PRUNING_DELIVERS,
-            "PruningRetained",
-        ),
+        beside=(PRUNING_DELIVERS, "PruningRetained"),
     ),
     Theorem(
         "PruningNoStray",

@@ -237,12 +237,7 @@ def from_afar() -> list[Obligation]:
     logic, tree, zero, one = Symbolic({BROKER: z3.IntSort(), SUB: pair}), line(), z3.IntVal(0), z3.IntVal(1)
     a, p = logic.constant("a", ADV), logic.constant("p", PUB)
     facts = facts_of(
-        tree,
-        home_of_sub=lambda s: zero,
-        home_of_adv=lambda a: one,
-        covers=operator.eq,
-        matches=yes,
-        adv_of=lambda p: a,
+        tree, home_of_sub=lambda s: zero, home_of_adv=lambda a: one, covers=operator.eq, matches=yes, adv_of=lambda p: a
     )
 
     def came(x: Term, r: Term) -> Term:

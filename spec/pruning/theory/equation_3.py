@@ -138,8 +138,7 @@ def others_come_along(
             lambda: has_for(q, y, w, a),
         ),
         then=lambda s, t, a, y, w: logic.some(
-            (SUB,),
-            lambda v: all_of(covers(v, t), logic.apart(v, s), q.state.sent(y, tree.toward(y, q.source(a)), v)),
+            (SUB,), lambda v: all_of(covers(v, t), logic.apart(v, s), q.state.sent(y, tree.toward(y, q.source(a)), v))
         ),
         given=lambda s, t, a, y, w: [
             (ahead, s, t, a, y),
@@ -208,11 +207,7 @@ def equation_3(q: Scene) -> Proof:
         (BROKER, SUB, PUB),
         when=lambda x, s, p: logic.all_of(logic.apart(x, source_of(q, p)), lambda: matches_several(q, x, p)),
         then=lambda x, s, p: passes(q, x, s, p),
-        given=lambda x, s, p: [
-            (where.from_home, x),
-            (where.active, x),
-            (ways.parting, None, x, source_of(q, p)),
-        ],
+        given=lambda x, s, p: [(where.from_home, x), (where.active, x), (ways.parting, None, x, source_of(q, p))],
     )
     complete = proof.lemma(
         "where another's path meets its own, or before, several match",

@@ -47,8 +47,7 @@ class PruningRelation(HandlerStep):
     def eligible(self, u: Term, s: Term) -> Truth:
         """PRN-9, PRN-13: a candidate, or what was sent already (PRN-7) while something from u draws it (PRN-11)."""
         return self.logic.any_of(
-            self.candidate(u, s),
-            lambda: self.logic.all_of(self.before.sent(u, s), lambda: is_drawn(self, u, s)),
+            self.candidate(u, s), lambda: self.logic.all_of(self.before.sent(u, s), lambda: is_drawn(self, u, s))
         )
 
     def wanted_by(self) -> tuple[str, ...]:

@@ -10,14 +10,7 @@ import z3
 from attrs import evolve
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.pruning.theory.distance import (
-    NESTED,
-    PLACES,
-    on_the_way,
-    passes,
-    property_3,
-    property_3_in_tables,
-)
+from routeproof.spec.pruning.theory.distance import NESTED, PLACES, on_the_way, passes, property_3, property_3_in_tables
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation import facts_of, fails, state_of, yes

@@ -23,17 +23,7 @@ from typing import Any, Literal
 import z3
 from attrs import frozen
 
-from routeproof.spec.theory import (
-    Amount,
-    Truth,
-    all_of,
-    any_of,
-    formula,
-    implication,
-    negation,
-    same,
-    whole,
-)
+from routeproof.spec.theory import Amount, Truth, all_of, any_of, formula, implication, negation, same, whole
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
 from routeproof.spec.theory.filters.predicates import (
     BOOLEAN_FORMS,

@@ -15,21 +15,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from attrs import Factory, frozen
 
-from routeproof.spec.theory import (
-    ADV,
-    BROKER,
-    ITEM,
-    PUB,
-    SORTS,
-    SUB,
-    Clause,
-    Logic,
-    Relation,
-    Sort,
-    Term,
-    Truth,
-    over,
-)
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SORTS, SUB, Clause, Logic, Relation, Sort, Term, Truth, over
 from routeproof.spec.theory.relation import Facts, Tree, WorldState
 
 

@@ -146,8 +146,7 @@ def said_in_between(g: StepView, by: Happening, i: Item, j: Item, s: Sub, u: Bro
     return logic.implies(
         logic.all_of(to(i, u), to(j, u), m.facts.before(i, j), m.differ(told(i, s), told(j, s))),
         lambda: logic.some(
-            (ITEM,),
-            lambda k: logic.all_of(to(k, u), m.says_of(k, s), m.facts.before(i, k), m.no_later(k, j)),
+            (ITEM,), lambda k: logic.all_of(to(k, u), m.says_of(k, s), m.facts.before(i, k), m.no_later(k, j))
         ),
     )
 

@@ -10,19 +10,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from routeproof.spec.theory import (
-    ADV,
-    BROKER,
-    ITEM,
-    PUB,
-    SUB,
-    Clause,
-    Relation,
-    Symbolic,
-    Term,
-    Truth,
-    declare,
-)
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Relation, Symbolic, Term, Truth, declare
 from routeproof.spec.theory.invariants.book import Ghosts, Moment
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, Tree, WorldState
 from routeproof.spec.theory.relation.routing import POLICIES, Change, HandlerStep

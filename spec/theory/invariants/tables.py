@@ -24,8 +24,7 @@ ADVERTISEMENTS = Book()
 def adv_came_from_origin(m: Moment, b: Broker, a: Adv, x: Broker) -> Truth:
     """A known advertisement came from the neighbour on the way to its origin, there from its client, and was heard."""
     return m.logic.implies(
-        m.state.advs(b, a, x),
-        lambda: m.logic.all_of(m.equal(x, m.toward(b, m.origin(a))), m.ghosts.heard(b, a)),
+        m.state.advs(b, a, x), lambda: m.logic.all_of(m.equal(x, m.toward(b, m.origin(a))), m.ghosts.heard(b, a))
     )
 
 

@@ -45,11 +45,7 @@ def coverers_everywhere(proof: Proof, q: Scene, known: Hypotheses, candidate: Cl
             q.offers(a), q.facts.overlaps(a, t), logic.apart(y, q.source(a)), lambda: has_for(q, y, t, a)
         ),
         then=lambda y, t, a: logic.some((SUB,), lambda w: all_of(covers(w, t), q.state.sent(y, next_one(y, a), w))),
-        given=lambda y, t, a: [
-            (candidate, y, t, a),
-            (covered, y, next_one(y, a), t),
-            (ways.next_one, y, q.source(a)),
-        ],
+        given=lambda y, t, a: [(candidate, y, t, a), (covered, y, next_one(y, a), t), (ways.next_one, y, q.source(a))],
     )
     arrives = arrives_for(proof, q, known)
     return along(
@@ -86,12 +82,7 @@ def goes_no_further(proof: Proof, q: Scene, known: Hypotheses, told: Clause, eve
             logic.apart(y, tree.toward(x, q.home(r))),
         ),
         then=lambda x, y, s, r: logic.some((SUB,), lambda t: all_of(q.facts.covers(t, r), q.candidate(x, y, t))),
-        given=lambda x, y, s, r: [
-            (everywhere, x, r),
-            known.no_stale_advertisement,
-            *known.covering,
-            *ways.all(),
-        ],
+        given=lambda x, y, s, r: [(everywhere, x, r), known.no_stale_advertisement, *known.covering, *ways.all()],
     )
     quenched = proof.lemma(
         "what has a rival that strictly covers it is not sent",
@@ -105,12 +96,7 @@ def goes_no_further(proof: Proof, q: Scene, known: Hypotheses, told: Clause, eve
         (BROKER, BROKER, SUB, SUB),
         when=lambda x, y, s, r: all_of(tree.link(x, y), q.state.sent(x, y, s), q.wants(r), q.strictly(r, s)),
         then=lambda x, y, s, r: logic.equal(y, tree.toward(x, q.home(r))),
-        given=lambda x, y, s, r: [
-            (told, x, y, s),
-            (rival, x, y, s, r),
-            (quenched, x, y, s),
-            *known.covering,
-        ],
+        given=lambda x, y, s, r: [(told, x, y, s), (rival, x, y, s, r), (quenched, x, y, s), *known.covering],
     )
 
 

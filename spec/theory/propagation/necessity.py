@@ -134,15 +134,9 @@ PROPERTY_1 = (
         example("1 has sent s, and 2 does not have it yet", PAIR, S, A, "1s", sent="1s2"),
         hypothesis=quiet.AGREEMENT,
     ),
+    one("settling", example("1 has s, and has not sent it", PAIR, S, A, "1s", sent=""), hypothesis=quiet.SETTLED),
     one(
-        "settling",
-        example("1 has s, and has not sent it", PAIR, S, A, "1s", sent=""),
-        hypothesis=quiet.SETTLED,
-    ),
-    one(
-        "flooding",
-        example("1 does not know of a, and keeps s", PAIR, S, A, "1s", advs="2a"),
-        hypothesis=quiet.FLOODED,
+        "flooding", example("1 does not know of a, and keeps s", PAIR, S, A, "1s", advs="2a"), hypothesis=quiet.FLOODED
     ),
     one(
         "withdrawing advertisements",
@@ -151,19 +145,14 @@ PROPERTY_1 = (
         ),
         hypothesis=quiet.NO_STALE_ADVERTISEMENT,
     ),
-    one(
-        "subscribing",
-        example("s is active, and no table has it", ALONE, S, {}, ""),
-        hypothesis=quiet.SUBSCRIBED,
-    ),
+    one("subscribing", example("s is active, and no table has it", ALONE, S, {}, ""), hypothesis=quiet.SUBSCRIBED),
     one(
         "withdrawing subscriptions",
         example("s is withdrawn, and its home still has it", ALONE, S, {}, "1s", inactive="s"),
         hypothesis=quiet.NO_STALE_SUBSCRIPTION,
     ),
     one(
-        "the policy none",
-        example("S holds s back", PAIR, {"S": (1, WIDER), "s": (1, EVENT)}, A, "1S 1s 2S1", "active"),
+        "the policy none", example("S holds s back", PAIR, {"S": (1, WIDER), "s": (1, EVENT)}, A, "1S 1s 2S1", "active")
     ),
 )
 
@@ -207,9 +196,7 @@ PATH = (
         hypothesis=TREE,
     ),
     path(
-        "agreement",
-        forks("2 has sent r, and 1 does not have it yet", sent="1s2 1s3 2r1"),
-        hypothesis=quiet.AGREEMENT,
+        "agreement", forks("2 has sent r, and 1 does not have it yet", sent="1s2 1s3 2r1"), hypothesis=quiet.AGREEMENT
     ),
     path("settling", forks("2 has r, and has not sent it"), hypothesis=quiet.SETTLED),
     path("flooding", forks("2 does not know of b, and keeps r", advs="1a2 1b3 2a 3a1 3b"), hypothesis=quiet.FLOODED),

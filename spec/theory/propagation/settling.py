@@ -10,27 +10,9 @@ from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
-from routeproof.spec.theory import (
-    BROKER,
-    SUB,
-    Clause,
-    Sort,
-    Term,
-    Truth,
-    is_strict_order,
-    topmost_from,
-)
+from routeproof.spec.theory import BROKER, SUB, Clause, Sort, Term, Truth, is_strict_order, topmost_from
 from routeproof.spec.theory.proof import Proof, Use
-from routeproof.spec.theory.relation import (
-    COVERING,
-    DRAWN,
-    FINITE,
-    IDS,
-    MATCHING,
-    TREE,
-    facts_hold,
-    path_induction,
-)
+from routeproof.spec.theory.relation import COVERING, DRAWN, FINITE, IDS, MATCHING, TREE, facts_hold, path_induction
 from routeproof.spec.theory.relation.quiet_states import QUIET, Scene, quiet_holds
 from routeproof.spec.theory.relation.ways import WAYS, TreeWays, ways_hold
 
@@ -163,11 +145,7 @@ def along(
         )
 
     first = proof.lemma(
-        f"{name}: at the start",
-        sorts,
-        when=when,
-        then=lambda *terms: holds(start(*terms), *terms),
-        given=begins,
+        f"{name}: at the start", sorts, when=when, then=lambda *terms: holds(start(*terms), *terms), given=begins
     )
     step = proof.lemma(
         f"{name}: onward",

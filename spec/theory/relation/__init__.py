@@ -72,12 +72,7 @@ def of_overlay(overlay: Overlay) -> Tree:
         (met,) = {*overlay.path(x, y)} & {*overlay.path(y, z)} & {*overlay.path(x, z)}
         return met
 
-    return Tree(
-        lambda x, y, z: y in overlay.path(x, z),
-        lambda x, y: y in overlay.neighbours(x),
-        toward,
-        median,
-    )
+    return Tree(lambda x, y, z: y in overlay.path(x, z), lambda x, y: y in overlay.neighbours(x), toward, median)
 
 
 def tree_holds(logic: Logic, tree: Tree) -> list[Clause]:
@@ -88,9 +83,7 @@ def tree_holds(logic: Logic, tree: Tree) -> list[Clause]:
     axioms = [
         Clause("a path is the same both ways", three, lambda x, y, z: implies(between(x, y, z), between(z, y, x))),
         Clause(
-            "a path is a line",
-            three,
-            lambda x, y, z: implies(all_of(between(x, y, z), between(x, z, y)), equal(y, z)),
+            "a path is a line", three, lambda x, y, z: implies(all_of(between(x, y, z), between(x, z, y)), equal(y, z))
         ),
         Clause(
             "a broker on a path separates its ends",
@@ -103,9 +96,7 @@ def tree_holds(logic: Logic, tree: Tree) -> list[Clause]:
             lambda x, y, z: all_of(*(between(a, median(x, y, z), b) for a, b in ((x, y), (y, z), (x, z)))),
         ),
         Clause(
-            "the next one is another, unless one is there",
-            two,
-            lambda x, y: iff(equal(toward(x, y), x), equal(x, y)),
+            "the next one is another, unless one is there", two, lambda x, y: iff(equal(toward(x, y), x), equal(x, y))
         ),
         Clause("the next one is on the path", two, lambda x, y: between(x, toward(x, y), y)),
         Clause(

@@ -130,11 +130,7 @@ def quiet_holds(scene: Scene) -> Mapping[str, Clause]:
                 state.advs(b, a, x), lambda: all_of(scene.offers(a), equal(x, tree.toward(b, scene.source(a))))
             ),
         ),
-        (
-            SUBSCRIBED,
-            (SUB,),
-            lambda s: implies(scene.wants(s), lambda: state.subs(scene.home(s), s, scene.home(s))),
-        ),
+        (SUBSCRIBED, (SUB,), lambda s: implies(scene.wants(s), lambda: state.subs(scene.home(s), s, scene.home(s)))),
         (
             NO_STALE_SUBSCRIPTION,
             (BROKER, SUB),

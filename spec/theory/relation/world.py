@@ -232,8 +232,7 @@ def is_quiet(logic: Logic, facts: Facts, state: WorldState) -> Truth:
             logic.every(
                 (ITEM, BROKER, BROKER),
                 lambda i, x, y, kind=kind: logic.implies(
-                    state.on(i, x, y),
-                    lambda: logic.every((ABOUT[kind],), lambda m: logic.no(facts.says(kind)(i, m))),
+                    state.on(i, x, y), lambda: logic.every((ABOUT[kind],), lambda m: logic.no(facts.says(kind)(i, m)))
                 ),
             )
             for kind in control
