@@ -17,7 +17,7 @@ from routeproof.spec.mesh.specification import SPECIFICATION as MESH
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.placement import SPECIFICATION as PLACEMENT
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
-from routeproof.spec.specification import Claim, Repair, Rule, Specification
+from routeproof.spec.specification import Claim, Repair, Rule, Specification, rules
 from routeproof.spec.trees import SPECIFICATION as TREES
 
 SHIPPED = (PRUNING, MIGRATION, PLACEMENT, TREES, MESH)
@@ -67,42 +67,28 @@ ROUTING: dict[str, Rule] = {
     for r in (
         *(Rule(id, "filters", title, "ours", fires=False) for id, title in _FILTERS.items()),
         *(Rule(id, "traces", title, "ours", fires=False) for id, title in _TRACES.items()),
-        Rule("RTE-1", "routing", "the overlay is a tree", "000 II, 001 II", fires=False),
-        Rule("RTE-2", "routing", "an advertisement is stored and flooded", "000 II"),
-        Rule("RTE-3", "routing", "a subscription is stored and follows the advertisements that it overlaps", "000 II"),
-        Rule("RTE-4", "routing", "a late advertisement fetches the subscriptions that waited for it", "ours"),
-        Rule(
-            "RTE-5", "routing", "a publication follows matching subscriptions, once per hop, and never back", "000 II"
-        ),
-        Rule("RTE-6", "routing", "a withdrawal follows its subscription and removes it", "000 IV"),
-        Rule(
-            "RTE-7",
+        *rules(
             "routing",
-            "a withdrawn advertisement is removed, and so are the subscriptions that only it drew",
-            "ours",
-        ),
-        Rule(
-            "RTE-8", "routing", "a repeated advertisement, and a withdrawal from the wrong side, change nothing", "ours"
-        ),
-        Rule("COV-1", "routing", "definition of covering", "000 II", fires=False),
-        Rule("COV-2", "routing", "a covered subscription is not forwarded", "000 II"),
-        Rule("COV-3", "routing", "a subscription that came from a neighbour quenches nothing toward it", "000 V-B"),
-        Rule(
-            "COV-4", "routing", "active: a newly covered subscription is withdrawn where it was forwarded", "000 II, V"
-        ),
-        Rule("COV-6", "routing", "lazy: a forwarded subscription stays when a wider one follows", "000 V, 001 V-A2"),
-        Rule(
-            "COV-7",
-            "routing",
-            "packing: the subscriptions that one step sends to one neighbour travel in one message",
-            "000 V, 001 V-A2",
-        ),
-        Rule("COV-8", "routing", "additions before removals", "000 I, 001 I"),
-        Rule(
-            "COV-10",
-            "routing",
-            "among equal filters, the forwarded subscription goes first, then the lower id",
-            "000 III-A",
+            ("RTE-1", "the overlay is a tree", "000 II, 001 II", False),
+            ("RTE-2", "an advertisement is stored and flooded", "000 II"),
+            ("RTE-3", "a subscription is stored and follows the advertisements that it overlaps", "000 II"),
+            ("RTE-4", "a late advertisement fetches the subscriptions that waited for it", "ours"),
+            ("RTE-5", "a publication follows matching subscriptions, once per hop, and never back", "000 II"),
+            ("RTE-6", "a withdrawal follows its subscription and removes it", "000 IV"),
+            ("RTE-7", "a withdrawn advertisement is removed, and so are the subscriptions that only it drew", "ours"),
+            ("RTE-8", "a repeated advertisement, and a withdrawal from the wrong side, change nothing", "ours"),
+            ("COV-1", "definition of covering", "000 II", False),
+            ("COV-2", "a covered subscription is not forwarded", "000 II"),
+            ("COV-3", "a subscription that came from a neighbour quenches nothing toward it", "000 V-B"),
+            ("COV-4", "active: a newly covered subscription is withdrawn where it was forwarded", "000 II, V"),
+            ("COV-6", "lazy: a forwarded subscription stays when a wider one follows", "000 V, 001 V-A2"),
+            (
+                "COV-7",
+                "packing: the subscriptions that one step sends to one neighbour travel in one message",
+                "000 V, 001 V-A2",
+            ),
+            ("COV-8", "additions before removals", "000 I, 001 I"),
+            ("COV-10", "among equal filters, the forwarded subscription goes first, then the lower id", "000 III-A"),
         ),
     )
 }

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from attrs import Factory, frozen
 
@@ -95,6 +96,10 @@ def _strictly_covers(wider: Filter, narrower: Filter) -> bool:
     return wider.covers(narrower) and not narrower.covers(wider)
 
 
+LOSSLESS_DELIVERY = ("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery")
+"""Ids of the properties that the protocols on top of the routing core adopt, each with others of its own choice."""
+
+
 def variants(protocol: str, policies: Iterable[str]) -> tuple[Variant, ...]:
     """A protocol under each of some policies."""
     return tuple((protocol, policy) for policy in policies)
@@ -111,8 +116,17 @@ class Rule:
     fires: bool = True
 
 
-def no_theorems() -> Sequence[Theorem | BoundedTheorem]:
-    return ()
+def rules(protocol: str, *rows: tuple[Any, ...]) -> tuple[Rule, ...]:
+    """The rules of a protocol: per row the id, the title and the source, and whether it fires where it does not."""
+    return tuple(Rule(id, protocol, *rest) for id, *rest in rows)
+
+
+Theorems: TypeAlias = Sequence["Theorem | BoundedTheorem"]
+
+
+def theorems_in(module: str) -> Callable[[], Theorems]:
+    """Returns a function that imports the `THEOREMS` of a module when they are asked for: they need Z3."""
+    return lambda: cast(Theorems, import_module(module).THEOREMS)
 
 
 @frozen
@@ -126,7 +140,7 @@ class Specification:
     rules: tuple[Rule, ...] = ()
     """Rules of the protocol: reports count how often each fires, and instances may ask that it does (`must_reach`)."""
     claims: tuple[Claim, ...] = ()
-    theorems: Callable[[], Sequence[Theorem | BoundedTheorem]] = no_theorems
+    theorems: Callable[[], Theorems] = tuple
     """The theorems about the protocol, imported when asked for: they need Z3."""
 
 

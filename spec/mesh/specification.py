@@ -6,9 +6,8 @@ network, with one question: which broker on which path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from routeproof.model.history import Ledger
 from routeproof.model.mesh.messages import Down, Passed
@@ -17,10 +16,17 @@ from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.mesh.claims import MESH_CLAIMS
 from routeproof.spec.mesh.claims_of_figures import MESH_FIGURE_CLAIMS
-from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
-
-if TYPE_CHECKING:
-    from routeproof.spec.theory.proof import Theorem
+from routeproof.spec.specification import (
+    LOSSLESS_DELIVERY,
+    OK,
+    Answer,
+    Property,
+    Seen,
+    Specification,
+    rules,
+    theorems_in,
+    variants,
+)
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
 
@@ -243,51 +249,42 @@ PROPERTIES_OF_MESH = (
     Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
 )
 
-RULES = tuple(
-    Rule(id, "mesh", title, source, fires)
-    for id, title, source, fires in (
-        ("MESH-1", "the master map is the neighbourhood", "002 3", False),
-        ("MESH-2", "the working map follows from master map and links", "002 3", False),
-        ("MESH-3", "brokers without a link are merged into nearer ones", "002 3", False),
-        ("MESH-4", "the array is sorted by distance", "002 3", False),
-        ("MESH-5", "between, beyond, behind", "002 3", False),
-        ("SUB-1", "subscriptions go everywhere, on primary links", "002 4", True),
-        ("SUB-2", "the anchor of a local subscription", "002 4", True),
-        ("SUB-3", "the anchor moves along", "002 4", True),
-        ("SUB-5", "the working table follows from the working map", "002 4", True),
-        ("SUB-6", "covering, one end at a time", "002 4", True),
-        ("FWD-1", "match, then compute paths", "002 5", True),
-        ("FWD-2", "S0: the primary neighbours", "002 5", True),
-        ("FWD-3", "only downstream", "002 5", True),
-        ("FWD-4", "S1: what is common to the paths", "002 5", True),
-        ("FWD-5", "S1: the farthest of it", "002 5", True),
-        ("FWD-6", "S2: the nearest anchors", "002 5", True),
-        ("FWD-7", "SH: S1 where the uplink is loaded", "002 5", True),
-        ("FWD-9", "candidates are carried", "002 6", True),
-        ("LINK-1", "links open and close at one end", "002 6", True),
-        ("LINK-2", "the gain of a link", "002 6", True),
-        ("LINK-3", "the load factor", "002 6", True),
-        ("LINK-4", "loads are exchanged", "002 6", True),
-        ("LINK-5", "rounds under the fan-out limit", "002 6", True),
-        ("LINK-6", "new candidates are near busy ends", "002 6", True),
-        ("MOVE-1", "the coordinator lets one broker move at a time", "002 6", True),
-        ("MOVE-2", "prepare: no link passes over the ring", "002 6", True),
-        ("MOVE-3", "renew: each side learns of the other", "002 6", True),
-        ("MOVE-4", "the mover gets publications over both links", "002 6", True),
-        ("MOVE-5", "finish", "002 6", True),
-        ("MOVE-6", "maps and anchors after a move", "002 6", True),
-        ("MOVE-7", "subscriptions during a move", "ours", True),
-        ("MOVE-8", "from the old link to the own side only", "ours", True),
-        ("MOVE-9", "moves that do not take place", "ours", True),
-    )
+RULES = rules(
+    "mesh",
+    ("MESH-1", "the master map is the neighbourhood", "002 3", False),
+    ("MESH-2", "the working map follows from master map and links", "002 3", False),
+    ("MESH-3", "brokers without a link are merged into nearer ones", "002 3", False),
+    ("MESH-4", "the array is sorted by distance", "002 3", False),
+    ("MESH-5", "between, beyond, behind", "002 3", False),
+    ("SUB-1", "subscriptions go everywhere, on primary links", "002 4"),
+    ("SUB-2", "the anchor of a local subscription", "002 4"),
+    ("SUB-3", "the anchor moves along", "002 4"),
+    ("SUB-5", "the working table follows from the working map", "002 4"),
+    ("SUB-6", "covering, one end at a time", "002 4"),
+    ("FWD-1", "match, then compute paths", "002 5"),
+    ("FWD-2", "S0: the primary neighbours", "002 5"),
+    ("FWD-3", "only downstream", "002 5"),
+    ("FWD-4", "S1: what is common to the paths", "002 5"),
+    ("FWD-5", "S1: the farthest of it", "002 5"),
+    ("FWD-6", "S2: the nearest anchors", "002 5"),
+    ("FWD-7", "SH: S1 where the uplink is loaded", "002 5"),
+    ("FWD-9", "candidates are carried", "002 6"),
+    ("LINK-1", "links open and close at one end", "002 6"),
+    ("LINK-2", "the gain of a link", "002 6"),
+    ("LINK-3", "the load factor", "002 6"),
+    ("LINK-4", "loads are exchanged", "002 6"),
+    ("LINK-5", "rounds under the fan-out limit", "002 6"),
+    ("LINK-6", "new candidates are near busy ends", "002 6"),
+    ("MOVE-1", "the coordinator lets one broker move at a time", "002 6"),
+    ("MOVE-2", "prepare: no link passes over the ring", "002 6"),
+    ("MOVE-3", "renew: each side learns of the other", "002 6"),
+    ("MOVE-4", "the mover gets publications over both links", "002 6"),
+    ("MOVE-5", "finish", "002 6"),
+    ("MOVE-6", "maps and anchors after a move", "002 6"),
+    ("MOVE-7", "subscriptions during a move", "ours"),
+    ("MOVE-8", "from the old link to the own side only", "ours"),
+    ("MOVE-9", "moves that do not take place", "ours"),
 )
-
-
-def theorems() -> Sequence[Theorem]:
-    """The theorems about decisions and moves, imported when asked for: they need Z3."""
-    from routeproof.spec.mesh.theory import THEOREMS
-
-    return THEOREMS
 
 
 SPECIFICATION = Specification(
@@ -296,6 +293,6 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_MESH,
     rules=RULES,
     claims=(*MESH_CLAIMS, *MESH_FIGURE_CLAIMS),
-    theorems=theorems,
-    adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Drains", "SomeDelivery", "SomeObligation"),
+    theorems=theorems_in("routeproof.spec.mesh.theory"),
+    adopts=(*LOSSLESS_DELIVERY, "SomeObligation"),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES
@@ -19,11 +18,17 @@ from routeproof.model.migration.vocabulary import (
 )
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
-from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
-
-if TYPE_CHECKING:
-    from routeproof.spec.theory.proof import Theorem
-
+from routeproof.spec.specification import (
+    LOSSLESS_DELIVERY,
+    OK,
+    Answer,
+    Property,
+    Seen,
+    Specification,
+    rules,
+    theorems_in,
+    variants,
+)
 
 States = Mapping[Node, MigrationTables | Publisher]
 
@@ -158,31 +163,23 @@ PROPERTIES_OF_MIGRATION = (
 
 # -- rules -------------------------------------------------------------------------------------------------------------
 
-RULES = tuple(
-    Rule(id, "migration", title, source, fires)
-    for id, title, source, fires in (
-        ("MIG-1", "the source sends the publisher away", "004 III-C", True),
-        ("MIG-2", "the target takes the publisher in", "004 III-C", True),
-        ("MIG-3", "the update goes from target to source", "004 III-C", True),
-        ("MIG-4", "op 1: the advertisement lies where the update comes from", "004 III-C", True),
-        ("MIG-5", "op 2: entries that nothing draws any more are removed", "004 III-C", True),
-        ("MIG-6", "op 3: subscriptions go to where the publisher is now", "004 III-C", True),
-        ("MIG-7", "the completion follows the subscriptions", "004 III-C", True),
-        ("MIG-8", "the publisher resumes", "004 III-C", True),
-        ("MIG-11", "the sender's record", "ours", True),
-        ("MIG-12", "the publisher marks its last publication", "ours", True),
-        ("MIG-13", "an advertisement that moves lies both ways", "ours", True),
-        ("MIG-14", "the broker that sent subscriptions withdraws them", "ours", True),
-        ("MIG-15", "the target waits for the advertisement", "ours", True),
-        ("MIG-16", "moves that do not take place", "ours", True),
-    )
+RULES = rules(
+    "migration",
+    ("MIG-1", "the source sends the publisher away", "004 III-C"),
+    ("MIG-2", "the target takes the publisher in", "004 III-C"),
+    ("MIG-3", "the update goes from target to source", "004 III-C"),
+    ("MIG-4", "op 1: the advertisement lies where the update comes from", "004 III-C"),
+    ("MIG-5", "op 2: entries that nothing draws any more are removed", "004 III-C"),
+    ("MIG-6", "op 3: subscriptions go to where the publisher is now", "004 III-C"),
+    ("MIG-7", "the completion follows the subscriptions", "004 III-C"),
+    ("MIG-8", "the publisher resumes", "004 III-C"),
+    ("MIG-11", "the sender's record", "ours"),
+    ("MIG-12", "the publisher marks its last publication", "ours"),
+    ("MIG-13", "an advertisement that moves lies both ways", "ours"),
+    ("MIG-14", "the broker that sent subscriptions withdraws them", "ours"),
+    ("MIG-15", "the target waits for the advertisement", "ours"),
+    ("MIG-16", "moves that do not take place", "ours"),
 )
-
-
-def theorems() -> Sequence[Theorem]:
-    from routeproof.spec.migration.theory import THEOREMS
-
-    return THEOREMS
 
 
 SPECIFICATION = Specification(
@@ -191,16 +188,6 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_MIGRATION,
     rules=RULES,
     claims=(*MIGRATION_CLAIMS, *FIGURE_CLAIMS),
-    theorems=theorems,
-    adopts=(
-        "NoLostDelivery",
-        "NoDuplicate",
-        "Precise",
-        "Agreement",
-        "NoResidue",
-        "NoStray",
-        "Drains",
-        "SomeDelivery",
-        "SomeObligation",
-    ),
+    theorems=theorems_in("routeproof.spec.migration.theory"),
+    adopts=(*LOSSLESS_DELIVERY, "SomeObligation", "Agreement", "NoResidue", "NoStray"),
 )

@@ -27,7 +27,7 @@ from routeproof.model.placement.vocabulary import (
     parameters_of,
 )
 from routeproof.spec.placement.claims import PLACEMENT_CLAIMS
-from routeproof.spec.specification import OK, Answer, Property, Rule, Seen, Specification, variants
+from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Seen, Specification, rules, variants
 
 # -- costs of a publisher's place, by definition -----------------------------------------------------------------------
 
@@ -285,30 +285,28 @@ PROPERTIES_OF_PLACEMENT = (
 
 # -- rules -------------------------------------------------------------------------------------------------------------
 
-RULES = tuple(
-    Rule(id, "placement", title, source, fires)
-    for id, title, source, fires in (
-        ("POP-2", "some publications are traced", "004 III-A", True),
-        ("POP-3", "trace results go upstream", "004 III-A", True),
-        ("POP-4", "the two conditions of a result", "004 III-A", False),
-        ("POP-5", "the profile", "004 III-A", True),
-        ("POP-6", "the beginning of a selection", "004 III-B", True),
-        ("POP-7", "the relocation request", "004 III-B", True),
-        ("POP-8", "the closest neighbour", "004 III-B", False),
-        ("POP-9", "passing the request on", "004 III-B", True),
-        ("POP-10", "the outcome", "004 III-B", True),
-        ("GRP-1", "trace sessions", "004 IV-A", True),
-        ("GRP-2", "message ids", "004 IV-A", False),
-        ("GRP-3", "the bit vector", "004 IV-A", True),
-        ("GRP-4", "requests for traces", "004 IV-A", True),
-        ("GRP-5", "aggregated answers", "004 IV-A", True),
-        ("GRP-6", "the candidates", "004 IV-B", False),
-        ("GRP-7", "the delay of a candidate", "004 Alg. 1", False),
-        ("GRP-8", "the message rate of a candidate", "004 Alg. 2", False),
-        ("GRP-9", "vectors behind a link", "004 Alg. 3", False),
-        ("GRP-10", "the choice", "004 IV-B", True),
-        ("GRP-11", "the ends of the weight", "004 IV-B", False),
-    )
+RULES = rules(
+    "placement",
+    ("POP-2", "some publications are traced", "004 III-A"),
+    ("POP-3", "trace results go upstream", "004 III-A"),
+    ("POP-4", "the two conditions of a result", "004 III-A", False),
+    ("POP-5", "the profile", "004 III-A"),
+    ("POP-6", "the beginning of a selection", "004 III-B"),
+    ("POP-7", "the relocation request", "004 III-B"),
+    ("POP-8", "the closest neighbour", "004 III-B", False),
+    ("POP-9", "passing the request on", "004 III-B"),
+    ("POP-10", "the outcome", "004 III-B"),
+    ("GRP-1", "trace sessions", "004 IV-A"),
+    ("GRP-2", "message ids", "004 IV-A", False),
+    ("GRP-3", "the bit vector", "004 IV-A"),
+    ("GRP-4", "requests for traces", "004 IV-A"),
+    ("GRP-5", "aggregated answers", "004 IV-A"),
+    ("GRP-6", "the candidates", "004 IV-B", False),
+    ("GRP-7", "the delay of a candidate", "004 Alg. 1", False),
+    ("GRP-8", "the message rate of a candidate", "004 Alg. 2", False),
+    ("GRP-9", "vectors behind a link", "004 Alg. 3", False),
+    ("GRP-10", "the choice", "004 IV-B"),
+    ("GRP-11", "the ends of the weight", "004 IV-B", False),
 )
 
 SPECIFICATION = Specification(
@@ -317,5 +315,5 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_PLACEMENT,
     rules=RULES,
     claims=PLACEMENT_CLAIMS,
-    adopts=("NoLostDelivery", "NoDuplicate", "Precise", "Agreement", "NoResidue", "NoStray", "Drains", "SomeDelivery"),
+    adopts=(*LOSSLESS_DELIVERY, "Agreement", "NoResidue", "NoStray"),
 )

@@ -7,9 +7,6 @@ property, in instances with the other reading.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.spec.pruning import properties
 from routeproof.spec.pruning.claims_of_figures import FIGURE_CLAIMS
@@ -30,12 +27,16 @@ from routeproof.spec.pruning.properties import (
     statistics_exact,
 )
 from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one
-from routeproof.spec.specification import Claim, Property, Repair, Rule, Specification, variants
-
-if TYPE_CHECKING:
-    from routeproof.spec.theory.invariants.bounded import BoundedTheorem
-    from routeproof.spec.theory.proof import Theorem
-
+from routeproof.spec.specification import (
+    LOSSLESS_DELIVERY,
+    Claim,
+    Property,
+    Repair,
+    Rule,
+    Specification,
+    theorems_in,
+    variants,
+)
 
 _TERMS = {
     "SIM-3": ("shared publications: those that another subscription matches as well", "000 III-B, 001 III-B"),
@@ -108,12 +109,6 @@ PROPERTIES = (
     Property.of("SomeBetweenCuts", "sometimes", "node", INCREMENTAL, some_between_cuts, CUT),
     Property.of("SomeBeyondCuts", "sometimes", "node", INCREMENTAL, some_beyond_cuts, CUT),
 )
-
-
-def theorems() -> Sequence[Theorem | BoundedTheorem]:
-    from routeproof.spec.pruning.theory import THEOREMS
-
-    return THEOREMS
 
 
 LOSSLESS = (
@@ -319,18 +314,14 @@ SPECIFICATION = Specification(
     properties=PROPERTIES,
     rules=RULES,
     adopts=(
-        "NoLostDelivery",
-        "NoDuplicate",
-        "Precise",
+        *LOSSLESS_DELIVERY,
+        "SomeObligation",
         "Agreement",
         "NoStray",
-        "Drains",
         "Compact",
         "PropagationPath",
-        "SomeDelivery",
-        "SomeObligation",
         "SomeQuenching",
     ),
     claims=(*SIMILARITY_CLAIMS, *PRUNING_CLAIMS, *FIGURE_CLAIMS),
-    theorems=theorems,
+    theorems=theorems_in("routeproof.spec.pruning.theory"),
 )
