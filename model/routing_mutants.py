@@ -6,9 +6,8 @@ and how short its counterexample is; a property that catches none of them has no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
-from routeproof.model.definition import Mutant
 from routeproof.model.messages import (
     Advertisement,
     PackedSubscribe,
@@ -18,6 +17,7 @@ from routeproof.model.messages import (
     Subscription,
     Unadvertise,
 )
+from routeproof.model.mutants import MutantRegistry
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome, Sends
 from routeproof.model.routing import Routing, StepEffects
@@ -26,21 +26,9 @@ from routeproof.model.tables import Tables
 Subs = tuple[Subscription, ...]
 
 
-MUTANTS: dict[str, Mutant] = {}
-
-ANY = ("none", "active", "lazy", "packing")
 COVERING = ("active", "lazy", "packing")
-
-
-def mutant(id: str, rule: str, policies: tuple[str, ...] = ANY) -> Callable[[type[Routing]], type[Routing]]:
-    """Register a seeded fault; its docstring says what it does wrong."""
-
-    def register(cls: type[Routing]) -> type[Routing]:
-        assert id not in MUTANTS, id
-        MUTANTS[id] = Mutant(id, "routing", rule, policies, " ".join((cls.__doc__ or "").split()), cls)
-        return cls
-
-    return register
+MUTANTS = MutantRegistry("routing", ("none", *COVERING))
+mutant = MUTANTS.mutant
 
 
 # -- settling ----------------------------------------------------------------------------------------------------------

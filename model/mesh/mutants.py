@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from attrs import evolve
 
-from routeproof.model.definition import Mutant
 from routeproof.model.mesh.forwarding import WorkingMap, covering_set
 from routeproof.model.mesh.messages import Ask, Edges, Grant, Renew, Ring, Up
 from routeproof.model.mesh.move import MovingMesh
 from routeproof.model.mesh.state import Coordinator, Ends, MasterMap, MeshTables
 from routeproof.model.messages import Publication, Subscribe, Subscription, Unsubscribe
+from routeproof.model.mutants import MutantRegistry
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
 
-MESH_MUTANTS: dict[str, Mutant] = {}
-
-
-def mutant(id: str, rule: str) -> Callable[[type[MovingMesh]], type[MovingMesh]]:
-    """Registers a seeded fault; its docstring says what it does wrong."""
-
-    def register(cls: type[MovingMesh]) -> type[MovingMesh]:
-        assert id not in MESH_MUTANTS, id
-        MESH_MUTANTS[id] = Mutant(id, "mesh", rule, ("none",), " ".join((cls.__doc__ or "").split()), cls)
-        return cls
-
-    return register
+MESH_MUTANTS = MutantRegistry("mesh", ("none",))
+mutant = MESH_MUTANTS.mutant
 
 
 @mutant("anchor-stays", "SUB-3")

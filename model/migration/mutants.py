@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 from attrs import evolve
 
-from routeproof.model.definition import Mutant
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement, Publish, Unadvertise
 from routeproof.model.migration.handler import Migration, migrating
 from routeproof.model.migration.vocabulary import Complete, MigrationTables, Path, Publisher, Resume, Update
+from routeproof.model.mutants import MutantRegistry
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Outcome
 from routeproof.model.routing import StepEffects
 
-MIGRATION_MUTANTS: dict[str, Mutant] = {}
-
-
-def mutant(id: str, rule: str) -> Callable[[type[Migration]], type[Migration]]:
-    """Register a seeded fault; its docstring says what it does wrong."""
-
-    def register(cls: type[Migration]) -> type[Migration]:
-        assert id not in MIGRATION_MUTANTS, id
-        MIGRATION_MUTANTS[id] = Mutant(id, "migration", rule, POLICIES, " ".join((cls.__doc__ or "").split()), cls)
-        return cls
-
-    return register
+MIGRATION_MUTANTS = MutantRegistry("migration", POLICIES)
+mutant = MIGRATION_MUTANTS.mutant
 
 
 # -- the publisher -----------------------------------------------------------------------------------------------------

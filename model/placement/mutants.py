@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from routeproof.model.definition import Mutant
 from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Advertisement
+from routeproof.model.mutants import MutantRegistry
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.placement.handler import Placement, Traces, choose
 from routeproof.model.placement.vocabulary import (
@@ -23,18 +21,8 @@ from routeproof.model.placement.vocabulary import (
 )
 from routeproof.model.routing import StepEffects
 
-PLACEMENT_MUTANTS: dict[str, Mutant] = {}
-
-
-def mutant(id: str, rule: str) -> Callable[[type[Placement]], type[Placement]]:
-    """Register a seeded fault; its docstring says what it does wrong."""
-
-    def register(cls: type[Placement]) -> type[Placement]:
-        assert id not in PLACEMENT_MUTANTS, id
-        PLACEMENT_MUTANTS[id] = Mutant(id, "placement", rule, POLICIES, " ".join((cls.__doc__ or "").split()), cls)
-        return cls
-
-    return register
+PLACEMENT_MUTANTS = MutantRegistry("placement", POLICIES)
+mutant = PLACEMENT_MUTANTS.mutant
 
 
 # -- POP ---------------------------------------------------------------------------------------------------------------

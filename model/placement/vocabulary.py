@@ -22,7 +22,7 @@ from attrs import evolve, frozen
 
 from routeproof.model.fields import ORDERED, Node, choices_of
 from routeproof.model.instance import Instance
-from routeproof.model.messages import Advertisement, Message, MessageHeader, Publication
+from routeproof.model.messages import Advertisement, Message, MessageHeader
 from routeproof.model.tables import Tables, by_id
 
 Path = tuple[Node, ...]
@@ -135,21 +135,6 @@ class TraceAnswer(Message, control=False, rule="GRP-5"):
 
 PLACEMENT = (Tag, TraceResult, RelocationRequest, RelocationAnswer, TraceRequest, TraceAnswer)
 """The kinds of messages that placement adds."""
-
-__all__ = [
-    "PLACEMENT",
-    "Amount",
-    "BrokerTrace",
-    "Path",
-    "Publication",
-    "RelocationAnswer",
-    "RelocationRequest",
-    "Tag",
-    "TraceAnswer",
-    "TraceRequest",
-    "TraceResult",
-    "Traced",
-]
 
 
 # -- local states ------------------------------------------------------------------------------------------------------

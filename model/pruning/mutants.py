@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from routeproof.model.definition import Mutant
 from routeproof.model.messages import Advertisement, Publication, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.mutants import MutantRegistry
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.pruning.handler import Cuts, Pruning
 from routeproof.model.pruning.statistics import critical_distance
@@ -19,18 +19,8 @@ from routeproof.model.tables import Tables
 
 Subs = tuple[Subscription, ...]
 
-PRUNING_MUTANTS: dict[str, Mutant] = {}
-
-
-def mutant(id: str, rule: str, policies: tuple[str, ...] = PRUNING) -> Callable[[type[Pruning]], type[Pruning]]:
-    """Register a seeded fault; its docstring says what it does wrong."""
-
-    def register(cls: type[Pruning]) -> type[Pruning]:
-        assert id not in PRUNING_MUTANTS, id
-        PRUNING_MUTANTS[id] = Mutant(id, "pruning", rule, policies, " ".join((cls.__doc__ or "").split()), cls)
-        return cls
-
-    return register
+PRUNING_MUTANTS = MutantRegistry("pruning", PRUNING)
+mutant = PRUNING_MUTANTS.mutant
 
 
 # -- how far a withdrawal goes -----------------------------------------------------------------------------------------
