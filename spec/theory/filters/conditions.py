@@ -11,6 +11,7 @@ but "" and U+0000, and what is not below a string of last characters begins with
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import product
 
 from routeproof.spec.theory import Amount, Truth, all_of, any_of, negation, same, whole
 from routeproof.spec.theory.filters.predicates import PRESENT, Constant, Form, Value, boolean, holds, number, string
@@ -162,37 +163,24 @@ STRINGS_COVER: Mapping[tuple[str, str], StringCondition] = {
     (">", "suffix"): _none_up_to,
     (">", "contains"): _none_up_to,
     (">=", "!="): lambda w, a, b: any_of(_empty(w, a), all_of(w.equal(a, w.word(FIRST)), _empty(w, b))),
-    (">=", "<"): _a_is_empty,
-    (">=", "<="): _a_is_empty,
     (">=", ">"): lambda w, a, b: _up_to(w, a, _after(w, b)),
     (">=", ">="): _up_to,
     (">=", "prefix"): _up_to,
     (">=", "suffix"): _none_before,
     (">=", "contains"): _none_before,
-    ("prefix", "!="): _a_is_empty,
-    ("prefix", "<"): _a_is_empty,
-    ("prefix", "<="): _a_is_empty,
     ("prefix", ">"): lambda w, a, b: all_of(w.of_last(a), _up_to(w, a, b)),
     ("prefix", ">="): lambda w, a, b: all_of(w.of_last(a), _up_to(w, a, b)),
     ("prefix", "prefix"): lambda w, a, b: w.begins(b, a),
-    ("prefix", "suffix"): _a_is_empty,
-    ("prefix", "contains"): _a_is_empty,
-    ("suffix", "!="): _a_is_empty,
-    ("suffix", "<"): _a_is_empty,
-    ("suffix", "<="): _a_is_empty,
-    ("suffix", ">"): _a_is_empty,
-    ("suffix", ">="): _a_is_empty,
-    ("suffix", "prefix"): _a_is_empty,
     ("suffix", "suffix"): lambda w, a, b: w.ends(b, a),
-    ("suffix", "contains"): _a_is_empty,
-    ("contains", "!="): _a_is_empty,
-    ("contains", "<"): _a_is_empty,
-    ("contains", "<="): _a_is_empty,
     ("contains", ">"): _on_from_last,
     ("contains", ">="): _on_from_last,
     ("contains", "prefix"): lambda w, a, b: w.has(b, a),
     ("contains", "suffix"): lambda w, a, b: w.has(b, a),
     ("contains", "contains"): lambda w, a, b: w.has(b, a),
+    **dict.fromkeys(product((">=",), ("<", "<=")), _a_is_empty),
+    **dict.fromkeys(product(("prefix", "suffix", "contains"), ("!=", "<", "<=")), _a_is_empty),
+    **dict.fromkeys(product(("prefix",), ("suffix", "contains")), _a_is_empty),
+    **dict.fromkeys(product(("suffix",), (">", ">=", "prefix", "contains")), _a_is_empty),
 }
 """Conditions under which f, with constant a, covers g, with constant b. A pair (f, g) that is not listed never does,
 except where g is `=` (see `covers_when`).

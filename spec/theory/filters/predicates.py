@@ -9,8 +9,9 @@ A `Form` is a predicate without its constant: an operator, and the kind of const
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Literal, TypeAlias
 
 import z3
@@ -151,7 +152,7 @@ def holds(words: StringTheory, form: Form, constant: Constant, value: Value) -> 
     """FLT-3 and FLT-4 are the first conjunct: of a value of another kind, or of none, nothing holds."""
     match form.kind:
         case "number":
-            return all_of(value.number, _compares(form.operator, value.amount, constant))
+            return all_of(value.number, COMPARISONS[form.operator](value.amount, constant))
         case "boolean":
             equal = same(value.truth, constant)
             return all_of(value.boolean, equal if form.operator == "=" else negation(equal))
@@ -171,43 +172,22 @@ def exists(words: StringTheory, form: Form, constant: Constant) -> Truth:
     return True
 
 
-def _compares(operator: str, amount: Amount, constant: Amount) -> Truth:
-    """FLT-8."""
-    answer: Truth
-    match operator:
-        case "=":
-            answer = amount == constant
-        case "!=":
-            answer = amount != constant
-        case "<":
-            answer = amount < constant
-        case "<=":
-            answer = amount <= constant
-        case ">":
-            answer = amount > constant
-        case _:
-            answer = amount >= constant
-    return answer
+COMPARISONS: Mapping[str, Callable[[Amount, Amount], Truth]] = dict(
+    zip(("=", "!=", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True)
+)
+"""FLT-8."""
 
 
 def _holds_of_text(words: StringTheory, operator: str, text: Word, constant: Word) -> Truth:
     """FLT-9 and FLT-10."""
     match operator:
-        case "=":
-            return words.equal(text, constant)
-        case "!=":
-            return negation(words.equal(text, constant))
-        case "<":
-            return words.before(text, constant)
-        case "<=":
-            return any_of(words.before(text, constant), words.equal(text, constant))
-        case ">":
-            return words.before(constant, text)
-        case ">=":
-            return any_of(words.before(constant, text), words.equal(text, constant))
-        case "prefix":
-            return words.begins(text, constant)
-        case "suffix":
-            return words.ends(text, constant)
-        case _:
-            return words.has(text, constant)
+        case "=" | "!=":
+            equal = words.equal(text, constant)
+            return equal if operator == "=" else negation(equal)
+        case "<" | "<=":
+            before = words.before(text, constant)
+            return before if operator == "<" else any_of(before, words.equal(text, constant))
+        case ">" | ">=":
+            after = words.before(constant, text)
+            return after if operator == ">" else any_of(after, words.equal(text, constant))
+    return {"prefix": words.begins, "suffix": words.ends, "contains": words.has}[operator](text, constant)

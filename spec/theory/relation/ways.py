@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory import BROKER, SUB, Clause, Logic, Term, Truth
+from routeproof.spec.theory import BROKER, SUB, Clause, Logic, Sort, Term, Truth
 from routeproof.spec.theory.proof import Proof, of_each, proved_by
 from routeproof.spec.theory.relation import FINITE, TREE, Tree, furthest, path_induction, tree_holds
 from routeproof.spec.theory.relation.quiet_states import Scene
@@ -34,7 +34,9 @@ STARTS = (
 class Way:
     """One consequence, and the brokers of which the axioms say enough to prove it."""
 
-    clause: Clause
+    name: str
+    sorts: tuple[Sort, ...]
+    body: Callable[..., Truth]
     named: Callable[..., Sequence[Term]]
 
 
@@ -71,86 +73,68 @@ def _ways(logic: Logic, tree: Tree) -> list[Way]:
     between, link, to, median = tree.between, tree.link, tree.toward, tree.median
     return [
         Way(
-            Clause("a link is one in both directions", TWO, lambda x, y: implies(link(x, y), link(y, x))),
+            "a link is one in both directions",
+            TWO,
+            lambda x, y: implies(link(x, y), link(y, x)),
             lambda x, y: [x, y, to(y, x)],
         ),
         Way(
-            Clause(
-                "a link leads to the next one",
-                TWO,
-                lambda x, y: iff(link(x, y), all_of(apart(x, y), equal(to(x, y), y))),
-            ),
+            "a link leads to the next one",
+            TWO,
+            lambda x, y: iff(link(x, y), all_of(apart(x, y), equal(to(x, y), y))),
             lambda x, y: [x, y],
         ),
         Way(
-            Clause(
-                "the next one is a neighbour, unless one is there",
-                TWO,
-                lambda x, y: all_of(iff(equal(to(x, y), x), equal(x, y)), implies(apart(x, y), link(x, to(x, y)))),
-            ),
+            "the next one is a neighbour, unless one is there",
+            TWO,
+            lambda x, y: all_of(iff(equal(to(x, y), x), equal(x, y)), implies(apart(x, y), link(x, to(x, y)))),
             lambda x, y: [x, y, to(x, y), to(x, to(x, y))],
         ),
         Way(
-            Clause(
-                "a neighbour is the next one, or has one as its next",
-                THREE,
-                lambda x, y, z: implies(link(x, y), iff(equal(to(x, z), y), apart(to(y, z), x))),
-            ),
+            "a neighbour is the next one, or has one as its next",
+            THREE,
+            lambda x, y, z: implies(link(x, y), iff(equal(to(x, z), y), apart(to(y, z), x))),
             lambda x, y, z: [x, y, z, median(x, y, z), to(x, z), to(y, z)],
         ),
         Way(
-            Clause(
-                "between two is where the ways to them part",
-                THREE,
-                lambda x, y, z: iff(between(x, y, z), any_of(equal(x, y), equal(y, z), apart(to(y, x), to(y, z)))),
-            ),
+            "between two is where the ways to them part",
+            THREE,
+            lambda x, y, z: iff(between(x, y, z), any_of(equal(x, y), equal(y, z), apart(to(y, x), to(y, z)))),
             lambda x, y, z: [x, y, z, median(x, y, z), to(y, x), to(y, z)],
         ),
         Way(
-            Clause(
-                "the way to what lies behind is the same",
-                THREE,
-                lambda x, y, z: implies(all_of(between(x, y, z), apart(x, y)), equal(to(x, z), to(x, y))),
-            ),
+            "the way to what lies behind is the same",
+            THREE,
+            lambda x, y, z: implies(all_of(between(x, y, z), apart(x, y)), equal(to(x, z), to(x, y))),
             lambda x, y, z: [x, y, z, to(x, z), to(x, y)],
         ),
         Way(
-            Clause(
-                "a part of a path is on the path",
-                FOUR,
-                lambda x, y, z, w: implies(
-                    all_of(between(x, y, z), between(x, w, y)), all_of(between(x, w, z), between(w, y, z))
-                ),
+            "a part of a path is on the path",
+            FOUR,
+            lambda x, y, z, w: implies(
+                all_of(between(x, y, z), between(x, w, y)), all_of(between(x, w, z), between(w, y, z))
             ),
             lambda x, y, z, w: [x, y, z, w],
         ),
         Way(
-            Clause(
-                "two paths are one up to where they meet, which is between their ends",
-                FOUR,
-                lambda x, y, z, w: all_of(
-                    iff(between(x, w, median(x, y, z)), all_of(between(x, w, y), between(x, w, z))),
-                    between(y, median(x, y, z), z),
-                ),
+            "two paths are one up to where they meet, which is between their ends",
+            FOUR,
+            lambda x, y, z, w: all_of(
+                iff(between(x, w, median(x, y, z)), all_of(between(x, w, y), between(x, w, z))),
+                between(y, median(x, y, z), z),
             ),
             lambda x, y, z, w: [x, y, z, w, median(x, y, z)],
         ),
         Way(
-            Clause(
-                "a path is its start and the path from the next one",
-                THREE,
-                lambda x, y, w: implies(
-                    apart(x, y), iff(between(x, w, y), any_of(equal(w, x), between(to(x, y), w, y)))
-                ),
-            ),
+            "a path is its start and the path from the next one",
+            THREE,
+            lambda x, y, w: implies(apart(x, y), iff(between(x, w, y), any_of(equal(w, x), between(to(x, y), w, y)))),
             lambda x, y, w: [x, y, w, to(x, y)],
         ),
         Way(
-            Clause(
-                "who is on what is left of a path is on the path",
-                FOUR,
-                lambda x, y, z, w: implies(all_of(between(x, y, z), between(y, w, z)), between(x, w, z)),
-            ),
+            "who is on what is left of a path is on the path",
+            FOUR,
+            lambda x, y, z, w: implies(all_of(between(x, y, z), between(y, w, z)), between(x, w, z)),
             lambda x, y, z, w: [x, y, z, w],
         ),
     ]
@@ -158,7 +142,8 @@ def _ways(logic: Logic, tree: Tree) -> list[Way]:
 
 def ways_hold(logic: Logic, tree: Tree) -> TreeWays:
     """To be taken for granted where the overlay is a tree."""
-    return TreeWays(*(evolve(way.clause, source=proved_by(WAYS)) for way in _ways(logic, tree)))
+    source = proved_by(WAYS)
+    return TreeWays(*(Clause(way.name, way.sorts, way.body, source=source) for way in _ways(logic, tree)))
 
 
 def tree_ways(q: Scene) -> Proof:
@@ -181,9 +166,9 @@ def tree_ways(q: Scene) -> Proof:
     ways = TreeWays(
         *(
             proof.lemma(
-                way.clause.name,
-                way.clause.sorts,
-                way.clause.body,
+                way.name,
+                way.sorts,
+                way.body,
                 lambda *x, way=way: of_each([starts, *axioms], *way.named(*x)),
             )
             for way in _ways(logic, tree)
@@ -202,9 +187,6 @@ def tree_ways(q: Scene) -> Proof:
         lambda x, y, s: [(last, x, y, s), *ways.all()],
     )
     return proof
-
-
-TWO, THREE, FOUR = ((BROKER,) * number for number in (2, 3, 4))
 
 
 def roads_hold(logic: Logic, tree: Tree) -> list[Clause]:
