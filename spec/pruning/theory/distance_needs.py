@@ -22,7 +22,7 @@ from routeproof.spec.pruning.theory.distance import (
     source_of,
 )
 from routeproof.spec.pruning.theory.equation_3 import equation_3, on_its_way
-from routeproof.spec.pruning.theory.similarity_needs import TWO, P, gone, shared
+from routeproof.spec.pruning.theory.similarity_needs import TWO, gone, publishing, shared
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation import Definitions, facts_of, fails, hub, line, state_of, yes
@@ -40,7 +40,7 @@ from routeproof.spec.theory.propagation.necessity import (
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.relation import COVERING, DRAWN, FINITE, IDS, MATCHING, TREE
 from routeproof.spec.theory.relation import quiet_states as quiet
-from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
+from routeproof.spec.theory.relation.quiet_states import Example, Scene
 
 
 def told(
@@ -73,19 +73,18 @@ ADVS = {"a": (3, WIDER), "b": (2, WIDER)}
 EQUATION_3 = (
     Needed(
         "stopping short of the publisher",
-        example("s is alone, at the broker of a", ALONE, {"s": (1, EVENT)}, {"a": (1, EVENT)}, "1s", publications=P),
+        publishing("s is alone, at the broker of a", ALONE, {"s": (1, EVENT)}, {"a": (1, EVENT)}, "1s"),
         partial(told, everywhere=True),
         equation_3,
     ),
     Needed(
         "leaving out what came from the publisher's side (STA-5)",
-        example(
+        publishing(
             "t, from the broker of a, is in the table of 1 too",
             PAIR,
             {"s": (1, EVENT), "t": (2, EVENT)},
             {"a": (2, EVENT), "b": (1, EVENT)},
             "1s 2s1 2t 1t2",
-            publications=P,
         ),
         partial(told, several=all_entries),
         equation_3,
@@ -98,131 +97,99 @@ EQUATION_3 = (
     ),
     equal(
         "direction (COV-3)",
-        example(
-            "s came to 2, and holds t back there",
-            HUB,
-            THREE,
-            ADVS,
-            "1s 2s1 3s1 2t",
-            "active",
-            publications=P,
-            handler=AnyEntryQuenches,
+        publishing(
+            "s came to 2, and holds t back there", HUB, THREE, ADVS, "1s 2s1 3s1 2t", "active", handler=AnyEntryQuenches
         ),
     ),
     equal(
         "agreement",
-        example(
-            "2 has sent t, and 1 does not have it yet",
-            HUB,
-            THREE,
-            {"a": (3, WIDER)},
-            "1s 3s1 2t",
-            publications=P,
-            sent="1s3 2t1",
+        publishing(
+            "2 has sent t, and 1 does not have it yet", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1 2t", sent="1s3 2t1"
         ),
         hypothesis=quiet.AGREEMENT,
     ),
     equal(
         "settling",
-        example("2 has t, and has not sent it", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1 2t", publications=P),
+        publishing("2 has t, and has not sent it", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1 2t"),
         hypothesis=quiet.SETTLED,
     ),
     equal(
         "flooding",
-        example(
-            "2 does not know of a, and keeps t",
-            HUB,
-            THREE,
-            {"a": (3, WIDER)},
-            "1s 3s1 2t",
-            publications=P,
-            advs="1a3 3a",
-        ),
+        publishing("2 does not know of a, and keeps t", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1 2t", advs="1a3 3a"),
         hypothesis=quiet.FLOODED,
     ),
     equal(
         "subscribing",
-        example("t is active, and no table has it", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1", publications=P),
+        publishing("t is active, and no table has it", HUB, THREE, {"a": (3, WIDER)}, "1s 3s1"),
         hypothesis=quiet.SUBSCRIBED,
     ),
     equal(
         "withdrawing subscriptions",
-        example(
-            "t is withdrawn, and its home still has it",
-            PAIR,
-            TWO,
-            {"a": (2, EVENT)},
-            "1s 2s1 1t 2t1",
-            publications=P,
-            inactive="t",
+        publishing(
+            "t is withdrawn, and its home still has it", PAIR, TWO, {"a": (2, EVENT)}, "1s 2s1 1t 2t1", inactive="t"
         ),
         hypothesis=quiet.NO_STALE_SUBSCRIPTION,
     ),
     equal(
         "an acyclic overlay",
-        example(
+        publishing(
             "a withdrawn t goes round a triangle for ever",
             Overlay.line(3),
             {"s": (1, EVENT), "t": (1, WIDER)},
             {"a": (2, WIDER), "b": (1, "1"), "c": (3, "1")},
             "1s 2s1 1t3 2t1 3t2",
             inactive="t",
-            publications=P,
             tree=ring(3),
         ),
         hypothesis=TREE,
     ),
     equal(
         "what covering means",
-        example(
+        publishing(
             "each of t, u and v covers the next, none is sent",
             HUB,
             {**THREE, "u": (2, EVENT), "v": (2, EVENT)},
             {"a": (3, WIDER)},
             "1s 3s1 2t 2u 2v",
             "active",
-            publications=P,
             filters={"covers": lambda t, s: t == s or t + s in ("tu", "uv", "vt")},
         ),
         hypothesis=COVERING,
     ),
     equal(
         "an order of ids",
-        example(
+        publishing(
             "t and u are equal, and each goes before the other",
             HUB,
             {**THREE, "u": (2, EVENT)},
             {"a": (3, WIDER)},
             "1s 3s1 2t 2u",
             "active",
-            publications=P,
             filters={"lower": lambda s, t: s != t, "covers": lambda t, s: t == s or (s != "s" and t != "s")},
         ),
         hypothesis=IDS,
     ),
     equal(
         "overlapping what is matched",
-        example(
+        publishing(
             "t matches p, and does not overlap a",
             HUB,
             THREE,
             {"a": (3, WIDER)},
             "1s 3s1 2t",
-            publications=P,
             filters={"overlaps": lambda a, s: s == "s"},
         ),
         hypothesis=DRAWN,
     ),
     equal(
         "what matching means",
-        example(
+        publishing(
             "u covers t, and does not match what t matches",
             HUB,
             {**THREE, "u": (2, "1")},
             {"a": (3, WIDER)},
             "1s 3s1 2t 2u 1u2 3u1",
             "active",
-            publications=P,
             filters={"covers": lambda t, s: t == s or t + s == "ut"},
         ),
         hypothesis=MATCHING,

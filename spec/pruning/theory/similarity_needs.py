@@ -19,7 +19,9 @@ from routeproof.spec.theory.relation import DRAWN, FINITE, TREE, Tree, of_overla
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
 
-P = {"p": ("a", EVENT)}
+publishing = partial(example, publications={"p": ("a", EVENT)})
+"""An example in which p is published under a."""
+
 TWO = {"s": (1, EVENT), "t": (1, EVENT)}
 PASSED, AT_4 = {"s": (2, EVENT), "t": (1, EVENT)}, {"a": (4, EVENT)}
 
@@ -81,16 +83,15 @@ def detour() -> Tree:
     return evolve(line, between=between)
 
 
-shared = example("s and t at 1, under none", PAIR, TWO, {"a": (2, EVENT)}, "1s 1t 2s1 2t1", publications=P)
-gone = example("the same without t", PAIR, TWO, {"a": (2, EVENT)}, "1s 2s1", publications=P, inactive="t")
+shared = publishing("s and t at 1, under none", PAIR, TWO, {"a": (2, EVENT)}, "1s 1t 2s1 2t1")
+gone = publishing("the same without t", PAIR, TWO, {"a": (2, EVENT)}, "1s 2s1", inactive="t")
 
 PROPERTY_3 = (
     Needed(
         "paths that lead where they led",
         evolve(
-            example("from 1 the way to a is 1, 2, 4, and from 2 it is 2, 3, 4", Overlay.line(4), PASSED, AT_4, ""),
+            publishing("from 1 the way to a is 1, 2, 4, and from 2 it is 2, 3, 4", Overlay.line(4), PASSED, AT_4, ""),
             tree=detour(),
-            publications=P,
         ),
         stated(property_3, "Property 3"),
         property_3,
@@ -98,7 +99,7 @@ PROPERTY_3 = (
     ),
     Needed(
         "one publisher",
-        example(
+        publishing(
             "on the way to a, what b publishes at 1 is shared at 1 only",
             PAIR,
             TWO,
@@ -131,57 +132,50 @@ AT_2 = {"a": (2, EVENT)}
 IN_TABLES = (
     Needed(
         "counting all whose path it is: in tables, under covering",
-        example(
+        publishing(
             "S covers t, so 1 has both and 2 has S only",
             PAIR,
             {"s": (1, WIDER), "t": (1, EVENT)},
             {"a": (2, WIDER)},
             "1s 1t 2s1",
             "active",
-            publications=P,
         ),
         stated(property_3_in_tables, "Property 3 in tables"),
         property_3_in_tables,
     ),
     tables(
         "an acyclic overlay",
-        example(
+        publishing(
             "round a ring of four t goes one way to a, and 4 lies on the other",
             Overlay.line(4),
             TWO,
             {"a": (3, EVENT)},
             "1s 2s1 3s2 1t 2t1 3t2",
-            publications=P,
             tree=ring(4),
         ),
         hypothesis=TREE,
     ),
     tables(
         "agreement",
-        example(
-            "1 has sent t, and 2 does not have it yet", PAIR, TWO, AT_2, "1s 1t 2s1", sent="1s2 1t2", publications=P
-        ),
+        publishing("1 has sent t, and 2 does not have it yet", PAIR, TWO, AT_2, "1s 1t 2s1", sent="1s2 1t2"),
         hypothesis=quiet.AGREEMENT,
     ),
     tables(
-        "settling",
-        example("1 has t, and has not sent it", PAIR, TWO, AT_2, "1s 1t 2s1", publications=P),
-        hypothesis=quiet.SETTLED,
+        "settling", publishing("1 has t, and has not sent it", PAIR, TWO, AT_2, "1s 1t 2s1"), hypothesis=quiet.SETTLED
     ),
     tables(
         "flooding",
-        example("1 does not know of a, and keeps s and t", PAIR, TWO, AT_2, "1s 1t", advs="2a", publications=P),
+        publishing("1 does not know of a, and keeps s and t", PAIR, TWO, AT_2, "1s 1t", advs="2a"),
         hypothesis=quiet.FLOODED,
     ),
     tables(
         "overlapping what is matched",
-        example(
+        publishing(
             "t matches p, and does not overlap a",
             PAIR,
             {"s": (1, "01"), "t": (1, "02")},
             AT_2,
             "1s 1t 2s1",
-            publications=P,
             filters={"overlaps": lambda a, s: s == "s"},
         ),
         hypothesis=DRAWN,

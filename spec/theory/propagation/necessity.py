@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import z3
 from attrs import frozen
@@ -164,7 +165,7 @@ AWAY = {"s": (1, EVENT), "r": (2, WIDER)}
 """s at the hub, and what covers it at the broker of a."""
 
 
-def forks(name: str, **given: str) -> Example:
+def forks(name: str, **given: Any) -> Example:
     """s goes to both 2 and 3, and r stays at 2."""
     return example(name, HUB, AWAY, BOTH, "1s 2s1 3s1 2r", "active", **given)
 

@@ -164,8 +164,8 @@ class Example:
     sent: frozenset[tuple[Node, Node, str]]
     advs: frozenset[tuple[Node, str, Node]]
     inactive: frozenset[str]
-    publications: Mapping[str, tuple[str, str]]
     policy: str
+    publications: Mapping[str, tuple[str, str]] = Factory(dict)
     handler: type[HandlerStep] = HandlerStep
     filters: Mapping[str, Any] = Factory(dict)
     """Facts that are not as the filters say: `covers`, `overlaps` or `lower`."""
@@ -204,7 +204,6 @@ class Example:
 
     def _state(self) -> WorldState:
         none = holding(())
-        rest = {each.name: none for each in attrs.fields(WorldState)}
         known = {
             "advs": holding(self.advs),
             "subs": holding(self.subs),
@@ -215,7 +214,7 @@ class Example:
             "unadvertised": holding([(a,) for a in self.advertisements if a in self.inactive]),
             "unsubscribed": holding([(s,) for s in self.subscriptions if s in self.inactive]),
         }
-        return WorldState(**{**rest, **known})
+        return WorldState(**{**dict.fromkeys(attrs.fields_dict(WorldState), none), **known})
 
 
 def example(
@@ -225,37 +224,26 @@ def example(
     advertisements: Mapping[str, Place],
     subs: str,
     policy: str = "none",
+    sent: str | None = None,
+    advs: str | None = None,
+    inactive: str = "",
+    tree: Tree | None = None,
     **given: Any,
 ) -> Example:
     """`subs` as text: `1s 2s1 3s2` is that 1 has s from a client, 2 has it from 1 and 3 from 2. `advs` likewise.
 
     `sent`: `1s2` is that 1 has sent s to 2.
     """
-    tree = given.pop("tree", of_overlay(overlay))
-    inactive = frozenset(given.pop("inactive", ()))
-    held = frozenset(_entries(subs))
-    says, advs = given.pop("sent", None), given.pop("advs", None)
-    sent = {(x, b, s) for b, s, x in held if b != x} if says is None else {(b, u, s) for b, s, u in _entries(says)}
-    flooded = {
-        (b, a, tree.toward(b, home))
-        for a, (home, _) in advertisements.items()
-        if a not in inactive
-        for b in overlay.brokers
-    }
-    return Example(
-        name,
-        overlay.brokers,
-        tree,
-        subscriptions,
-        advertisements,
-        held,
-        frozenset(sent),
-        frozenset(flooded) if advs is None else frozenset(_entries(advs)),
-        inactive,
-        given.pop("publications", {}),
-        policy,
-        **given,
-    )
+    tree, held = tree or of_overlay(overlay), frozenset(_entries(subs))
+    if sent is None:
+        said = frozenset((x, b, s) for b, s, x in held if b != x)
+    else:
+        said = frozenset((b, u, s) for b, s, u in _entries(sent))
+    active = [(a, home) for a, (home, _) in advertisements.items() if a not in inactive]
+    flooded = [(b, a, tree.toward(b, home)) for a, home in active for b in overlay.brokers]
+    known = frozenset(flooded if advs is None else _entries(advs))
+    clients = (subscriptions, advertisements)
+    return Example(name, overlay.brokers, tree, *clients, held, said, known, frozenset(inactive), policy, **given)
 
 
 def _entries(text: str) -> Iterator[tuple[Node, str, Node]]:
