@@ -15,7 +15,6 @@ from attrs import define, field
 from msgspec import Raw
 
 from routeproof.checker.validate.clients import ClientOperation, Delivered, EventPlace, Published
-from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.readiness import ENDLESS, Lifetime
 from routeproof.checker.validate.report import Why
@@ -95,7 +94,7 @@ class Announced:
         self._subs: dict[str, list[_Entry]] = {}
         self._advs: dict[str, list[_Entry]] = {}
         self._of: dict[Subscription, _Entry] = {}
-        self._of_client: dict[tuple[str, str], int] = {}
+        self._of_client: dict[tuple[str, str], list[int]] = {}
         """By broker and client, as deliveries name it, the slots of what the client subscribed to there."""
         self.askers: set[tuple[str, str, str]] = set()
         """Subscriptions, each with its broker and its client, that `asked_by` has found to belong together."""
@@ -152,7 +151,7 @@ class Announced:
         for key in ((operation.at.broker, operation.id), by_client):
             entry.made.setdefault(key, operation.at.seq)
         if entry.subscription is not None:
-            self._of_client[by_client] = self._of_client.get(by_client, 0) | 1 << self._slots.number(entry.subscription)
+            self._of_client.setdefault(by_client, []).append(self._slots.number(entry.subscription))
         if entry.periods and entry.periods[-1].end is None:
             entry.periods[-1].announce_again(operation)
             return
@@ -314,10 +313,8 @@ class Announced:
     def wants(self, came: Delivered, matching: int) -> bool:
         """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""
         named = (came.to, "@") if came.to.startswith("@") else (came.to,)
-        mine = 0
-        for to in named:
-            mine |= self._of_client.get((came.broker, to), 0)
-        by_client = (self._of[self._slots.item(slot)] for slot in numbers_of(mine & matching))
+        mine = (slot for to in named for slot in self._of_client.get((came.broker, to), ()))
+        by_client = (self._of[self._slots.item(slot)] for slot in mine if matching >> slot & 1)
         by = {(came.broker, f"@{came.peer}"), (came.broker, "@")}
         return any(
             each.subscription is not None

@@ -74,6 +74,13 @@ class Numbers:
         """Bytes of the mask; next to nothing where there is none."""
         return self._mask.bit_length() >> 3
 
+    def join(self, mask: int) -> None:
+        """Takes in all of a mask, which are many."""
+        self._mask, self.few = self.mask | mask, None
+
+    def has(self, number: int) -> bool:
+        return bool(self._mask >> number & 1) if self.few is None else number in self.few
+
     def set(self, number: int, belongs: bool) -> None:
         """Whether the number is in the set, from now on."""
         if self.few is None:

@@ -24,6 +24,8 @@ import numpy as np
 from attrs import Factory, define, frozen
 from numpy.typing import NDArray
 
+from routeproof.checker.validate.fast.bits import FEW as FEW_NUMBERS
+from routeproof.checker.validate.fast.bits import SPARSE, mask_of
 from routeproof.model.filters import Attributes, Filter, Float, Number, PredicateFilter, Value
 from routeproof.model.filters.sets import ValueSet
 
@@ -224,6 +226,28 @@ class Group:
     filter: Filter
     numbers: list[int] = Factory(list)
     place: int = -1
+    _mask: int = 0
+    """The numbers as a mask, where they are many and it was asked for."""
+
+    @property
+    def are_many(self) -> bool:
+        """Is a mask of them not larger than they are?"""
+        return len(self.numbers) > max(FEW_NUMBERS, self.numbers[-1] >> SPARSE)
+
+    @property
+    def mask(self) -> int:
+        if self._mask or not self.are_many:
+            return self._mask or mask_of(self.numbers)
+        self._mask = mask_of(self.numbers)
+        return self._mask
+
+    def add(self, number: int) -> None:
+        self.numbers.append(number)
+        self._mask |= 1 << number if self._mask else 0
+
+    def remove(self, number: int) -> None:
+        self.numbers.remove(number)
+        self._mask &= ~(1 << number)
 
 
 class Bucket:

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet, proxy
 
-from routeproof.checker.validate.fast.bits import Numbers, mask_of, numbers_of
+from routeproof.checker.validate.fast.bits import Numbers, numbers_of
 from routeproof.checker.validate.fast.buckets import Group
 from routeproof.checker.validate.fast.index import BothKinds, covers, matches, overlaps
 from routeproof.model.filters import Event, Filter
@@ -38,9 +38,9 @@ class News(Protocol):
         """Rises by one with every newcomer."""
 
     def newcomers(self, since: int) -> list[int] | None:
-        """Who came since that moment; None where that is too long ago to say."""
+        """Who came since that moment, in order; None where that is too long ago to say."""
 
-    def filter_of(self, number: int) -> Filter | None: ...
+    def group_of(self, number: int) -> Group | None: ...
 
 
 class Answer(Numbers):
@@ -91,11 +91,26 @@ class Answers(Generic[K]):
     def _renewed(self, key: K, answer: Answer | None) -> Answer:
         newcomers = None if answer is None else self._news.newcomers(answer.moment)
         if answer is None or newcomers is None:
-            return Answer([n for group in self._ask(key) for n in group.numbers], self._news.moment)
+            return self._asked(key)
         for number in newcomers:
-            its = self._news.filter_of(number)
-            answer.set(number, its is not None and self._belongs(key, its))
+            group = self._news.group_of(number)
+            if group is None or group.numbers[0] == number:
+                answer.set(number, group is not None and self._belongs(key, group.filter))
+            else:  # the answer is right for all that came before this one
+                answer.set(number, answer.has(group.numbers[0]))
         answer.moment = self._news.moment
+        return answer
+
+    def _asked(self, key: K) -> Answer:
+        numbers, mask = [], 0
+        for group in self._ask(key):
+            if group.are_many:
+                mask |= group.mask
+            else:
+                numbers += group.numbers
+        answer = Answer(numbers, self._news.moment)
+        if mask:
+            answer.join(mask)
         return answer
 
 
@@ -133,8 +148,9 @@ class Register(Generic[T]):
         self._look_at = FEWEST
         self._numbers: dict[T, int] = {}
         self._items: list[T | None] = []
-        self._filters: list[Filter | None] = []
-        """The first of those that are equal: to look for something by the very same object is fast."""
+        self._group_of: list[Group | None] = []
+        """The group of each number. It has the first of equal filters: to look for something by the very same object is
+        fast."""
         self._free: list[int] = []
         self._recent: deque[int] = deque(maxlen=RECENT)
         self._groups: dict[Filter, Group] = {}
@@ -170,18 +186,18 @@ class Register(Generic[T]):
         return found
 
     def filter(self, number: int) -> Filter:
-        found = self._filters[number]
-        assert found is not None, "a number that is not in use"
-        return found
+        group = self._group_of[number]
+        assert group is not None, "a number that is not in use"
+        return group.filter
 
-    def filter_of(self, number: int) -> Filter | None:
-        return self._filters[number]
+    def group_of(self, number: int) -> Group | None:
+        return self._group_of[number]
 
     def newcomers(self, since: int) -> list[int] | None:
         behind = self.moment - since
         if behind > len(self._recent):
             return None
-        return list(islice(reversed(self._recent), behind))
+        return list(islice(self._recent, len(self._recent) - behind, None))
 
     def _added(self, item: T) -> int:
         if len(self._numbers) >= self._look_at:
@@ -189,12 +205,12 @@ class Register(Generic[T]):
         group = self._group(self._filter_of(item))
         if self._free:
             number = self._free.pop()
-            self._items[number], self._filters[number] = item, group.filter
+            self._items[number], self._group_of[number] = item, group
         else:
             number = len(self._items)
             self._items.append(item)
-            self._filters.append(group.filter)
-        group.numbers.append(number)
+            self._group_of.append(group)
+        group.add(number)
         self._numbers[item] = number
         self._recent.append(number)
         self.moment += 1
@@ -213,10 +229,11 @@ class Register(Generic[T]):
         in_use = self._in_use()
         for item, number in [each for each in self._numbers.items() if not in_use >> each[1] & 1]:
             del self._numbers[item]
-            self._items[number] = self._filters[number] = None
+            group = self._group_of[number]
+            assert group is not None, "the number is in use"
+            self._items[number] = self._group_of[number] = None
             self._free.append(number)
-            group = self._groups[self._filter_of(item)]
-            group.numbers.remove(number)
+            group.remove(number)
             if not group.numbers:
                 del self._groups[group.filter]
                 self._index.remove(group)
@@ -254,7 +271,7 @@ class Register(Generic[T]):
     def same(self, asked: Filter) -> int:
         """Who has this very filter."""
         group = self._groups.get(asked)
-        return 0 if group is None else mask_of(group.numbers)
+        return 0 if group is None else group.mask
 
 
 # -- the universe ------------------------------------------------------------------------------------------------------

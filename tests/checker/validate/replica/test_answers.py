@@ -13,7 +13,7 @@ from routeproof.model.filters import EVENTS, Filter
 
 @define
 class Counted:
-    """News of `filters`, one newcomer a moment; and how often who was asked."""
+    """News of `filters`, one newcomer a moment; and how often who was asked. Equal filters are one group."""
 
     filters: list[Filter] = Factory(list)
     asked: int = 0
@@ -26,8 +26,9 @@ class Counted:
     def newcomers(self, since: int) -> list[int] | None:
         return list(range(since, self.moment)) if self.moment - since <= RECENT else None
 
-    def filter_of(self, number: int) -> Filter | None:
-        return self.filters[number]
+    def group_of(self, number: int) -> Group | None:
+        its = self.filters[number]
+        return Group(its, [n for n, each in enumerate(self.filters) if each == its])
 
     def ask(self, key: Hashable) -> list[Group]:
         self.asked += 1
@@ -44,14 +45,14 @@ def test_an_answer_is_kept() -> None:
     for _ in range(5):
         assert answers.of(EVENTS.parse([1])).few == (1,)
     assert (news.asked, news.compared) == (1, 0)
-    news.filters += [EVENTS.parse([1]), EVENTS.parse([2])]
+    news.filters += [EVENTS.parse([1]), EVENTS.parse([2]), EVENTS.parse([2])]
     for _ in range(5):
         assert answers.of(EVENTS.parse([1])).few == (1, 2)
-    assert (news.asked, news.compared) == (1, 2)
+    assert (news.asked, news.compared) == (1, 1), "of equal filters the first is compared, if it was not known before"
     news.filters += [EVENTS.parse([1])] * (RECENT + 1)
     for _ in range(5):
         assert answers.of(EVENTS.parse([1])).mask.bit_count() == RECENT + 3
-    assert (news.asked, news.compared) == (2, 2)
+    assert (news.asked, news.compared) == (2, 1)
 
 
 def test_the_latest_are_kept() -> None:
