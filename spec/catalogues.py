@@ -17,7 +17,7 @@ from routeproof.spec.mesh.specification import SPECIFICATION as MESH
 from routeproof.spec.migration import SPECIFICATION as MIGRATION
 from routeproof.spec.placement import SPECIFICATION as PLACEMENT
 from routeproof.spec.pruning import SPECIFICATION as PRUNING
-from routeproof.spec.specification import Claim, Repair, Rule, Specification, rules
+from routeproof.spec.specification import Claim, Repair, Rule, Specification
 from routeproof.spec.trees import SPECIFICATION as TREES
 
 SHIPPED = (PRUNING, MIGRATION, PLACEMENT, TREES, MESH)
@@ -67,7 +67,7 @@ ROUTING: dict[str, Rule] = {
     for r in (
         *(Rule(id, "filters", title, "ours", fires=False) for id, title in _FILTERS.items()),
         *(Rule(id, "traces", title, "ours", fires=False) for id, title in _TRACES.items()),
-        *rules(
+        *Rule.table(
             "routing",
             ("RTE-1", "the overlay is a tree", "000 II, 001 II", False),
             ("RTE-2", "an advertisement is stored and flooded", "000 II"),

@@ -30,7 +30,7 @@ from routeproof.checker.wings import wings
 from routeproof.impl.workloads import Parameter, Recipe, parameters
 from routeproof.impl.workloads.workload import ASSUMPTION
 from routeproof.spec.catalogues import CLAIMS
-from routeproof.spec.specification import judged
+from routeproof.spec.figures import judged
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)

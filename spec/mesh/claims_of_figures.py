@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.specification import Claim, FigureComparison, judged, least, measured_rows, more, most, near
+from routeproof.spec.figures import FigureComparison, fewer, judged, larger, least, measured_rows, more, most, near
+from routeproof.spec.specification import Claim
 
 MEASURED = measured_rows("routeproof.spec.mesh")
 DATASETS = ("DT1", "DT2")
@@ -36,10 +37,7 @@ def _ordered(quantity: str, *strategies: str) -> Criterion:
 
 
 def _alike(quantity: str, one: str, other: str, times: float) -> Criterion:
-    return (
-        FigureComparison((quantity, one), "at most", times, (quantity, other)),
-        FigureComparison((quantity, one), "at least", round(1 / times, 3), (quantity, other)),
-    )
+    return (fewer(quantity, one, times, other), more(quantity, one, round(1 / times, 3), other))
 
 
 def _changed(quantity: str, strategy: str, paper: float) -> Criterion:
@@ -62,14 +60,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "paper's SH has 8 to 10 percent fewer than its S2",
         "002-table2",
         *(_ordered(f"pure forwarders / publication, {dataset}", "S0", "S1", "S2", "SH") for dataset in DATASETS),
-        (
-            FigureComparison(
-                ("pure forwarders / publication, DT2", "SH"),
-                "at most",
-                0.3,
-                ("pure forwarders / publication, DT2", "S0"),
-            ),
-        ),
+        (fewer("pure forwarders / publication, DT2", "SH", 0.3, "S0"),),
     ),
     _figure(
         "FIG-mesh-yield",
@@ -94,7 +85,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "002-table2",
         tuple(most(f"mean hops / S0, {dataset}", name, 0.9) for dataset in DATASETS for name in ("S1", "S2")),
         *(_alike(f"mean hops / S0, {dataset}", "SH", "S2", 1.05) for dataset in DATASETS),
-        (FigureComparison(("mean hops / S0, DT2", "S1"), "at least", 1, ("mean hops / S0, DT1", "S1")),),
+        (larger("S1", "mean hops / S0, DT2", 1, "mean hops / S0, DT1"),),
     ),
     _figure(
         "FIG-mesh-delay",
@@ -122,9 +113,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
             for name, paper in zip(("S0", *STRATEGIES), (3_400, 2_850, 2_200, 2_200), strict=True)
         ),
         _ordered("traffic, DT2", "S0", "S1", "S2"),
-        tuple(
-            FigureComparison(("traffic, DT2", name), "at most", 0.65, ("traffic, DT2", "S0")) for name in ("S2", "SH")
-        ),
+        tuple(fewer("traffic, DT2", name, 0.65, "S0") for name in ("S2", "SH")),
     ),
     _figure(
         "FIG-mesh-sizes",
@@ -153,14 +142,11 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "002-fig12",
         (least(MEMBERS.format(10), "S2", 1.01), least(EVALUATED.format(10), "S2", 1.01)),
         *(
-            (FigureComparison((quantity.format(many), "S2"), "at least", 1, (quantity.format(few), "S2")),)
+            (larger("S2", quantity.format(many), 1, quantity.format(few)),)
             for quantity in (MEMBERS, EVALUATED)
             for few, many in pairwise(FANOUTS[1:])
         ),
-        *(
-            (FigureComparison((EVALUATED.format(many), "S2"), "at least", 1, (MEMBERS.format(many), "S2")),)
-            for many in FANOUTS[1:]
-        ),
+        *((larger("S2", EVALUATED.format(many), 1, MEMBERS.format(many)),) for many in FANOUTS[1:]),
     ),
     _figure(
         "FIG-mesh-fragments-ten",
@@ -197,9 +183,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "scale 0.005: S2 and SH deliver 25 to 54 percent more with 35 than with 5, S1 2 and 8 percent",
         "002-fig13",
         tuple(
-            FigureComparison(
-                (THROUGHPUT.format(35, dataset), name), "at least", 1.1, (THROUGHPUT.format(5, dataset), name)
-            )
+            larger(name, THROUGHPUT.format(35, dataset), 1.1, THROUGHPUT.format(5, dataset))
             for dataset in DATASETS
             for name in STRATEGIES
         ),
@@ -214,10 +198,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "more than S0",
         "002-fig13b",
         tuple(least(THROUGHPUT.format(fanout, "DT3"), name, 1) for name in STRATEGIES for fanout in FANOUTS),
-        tuple(
-            FigureComparison((THROUGHPUT.format(35, "DT3"), name), "at least", 1.1, (THROUGHPUT.format(5, "DT3"), name))
-            for name in STRATEGIES
-        ),
+        tuple(larger(name, THROUGHPUT.format(35, "DT3"), 1.1, THROUGHPUT.format(5, "DT3")) for name in STRATEGIES),
     ),
     _figure(
         "FIG-mesh-social",
@@ -242,12 +223,7 @@ MESH_FIGURE_CLAIMS: tuple[Claim, ...] = (
         *(
             (
                 more(THROUGHPUT.format(fanout, dataset), "S2", 1, "SH"),
-                FigureComparison(
-                    (THROUGHPUT.format(fanout, dataset), "S2"),
-                    "at most",
-                    1.1,
-                    (THROUGHPUT.format(fanout, dataset), "SH"),
-                ),
+                fewer(THROUGHPUT.format(fanout, dataset), "S2", 1.1, "SH"),
             )
             for dataset in DATASETS
             for fanout in FANOUTS

@@ -16,17 +16,7 @@ from routeproof.model.messages import Publish, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay, OverlayError
 from routeproof.spec.mesh.claims import MESH_CLAIMS
 from routeproof.spec.mesh.claims_of_figures import MESH_FIGURE_CLAIMS
-from routeproof.spec.specification import (
-    LOSSLESS_DELIVERY,
-    OK,
-    Answer,
-    Property,
-    Seen,
-    Specification,
-    rules,
-    theorems_in,
-    variants,
-)
+from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- definitions on the tree -------------------------------------------------------------------------------------------
 
@@ -249,7 +239,7 @@ PROPERTIES_OF_MESH = (
     Property.of("SomeSoftHop", "sometimes", "channel", MESHED, some_soft_hop, ("queue",), quiet=False),
 )
 
-RULES = rules(
+RULES = Rule.table(
     "mesh",
     ("MESH-1", "the master map is the neighbourhood", "002 3", False),
     ("MESH-2", "the working map follows from master map and links", "002 3", False),
@@ -293,6 +283,6 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_MESH,
     rules=RULES,
     claims=(*MESH_CLAIMS, *MESH_FIGURE_CLAIMS),
-    theorems=theorems_in("routeproof.spec.mesh.theory"),
+    theorems="routeproof.spec.mesh.theory",
     adopts=(*LOSSLESS_DELIVERY, "SomeObligation"),
 )

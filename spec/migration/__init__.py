@@ -18,17 +18,7 @@ from routeproof.model.migration.vocabulary import (
 )
 from routeproof.model.overlay import LOCAL, Link, Node
 from routeproof.spec.migration.claims import FIGURE_CLAIMS, MIGRATION_CLAIMS
-from routeproof.spec.specification import (
-    LOSSLESS_DELIVERY,
-    OK,
-    Answer,
-    Property,
-    Seen,
-    Specification,
-    rules,
-    theorems_in,
-    variants,
-)
+from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Rule, Seen, Specification, variants
 
 States = Mapping[Node, MigrationTables | Publisher]
 
@@ -163,7 +153,7 @@ PROPERTIES_OF_MIGRATION = (
 
 # -- rules -------------------------------------------------------------------------------------------------------------
 
-RULES = rules(
+RULES = Rule.table(
     "migration",
     ("MIG-1", "the source sends the publisher away", "004 III-C"),
     ("MIG-2", "the target takes the publisher in", "004 III-C"),
@@ -188,6 +178,6 @@ SPECIFICATION = Specification(
     properties=PROPERTIES_OF_MIGRATION,
     rules=RULES,
     claims=(*MIGRATION_CLAIMS, *FIGURE_CLAIMS),
-    theorems=theorems_in("routeproof.spec.migration.theory"),
+    theorems="routeproof.spec.migration.theory",
     adopts=(*LOSSLESS_DELIVERY, "SomeObligation", "Agreement", "NoResidue", "NoStray"),
 )

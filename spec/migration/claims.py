@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.specification import Claim, FigureComparison, Repair, judged, measured_rows, most, near
+from routeproof.spec.figures import FigureComparison, fewer, judged, larger, measured_rows, more, most, near
+from routeproof.spec.specification import Claim, Repair
 
 DRAINED = (
     "move3",
@@ -214,8 +215,8 @@ def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *crit
 
 def _falling(quantity: str, metric: str) -> tuple[FigureComparison, ...]:
     """A quantity is nowhere more than at the weight before."""
-    names = [(quantity, f"grape {metric} {weight}") for weight in (1, 25, 50, 75, 100)]
-    return tuple(FigureComparison(there, "at most", 1, here) for here, there in pairwise(names))
+    names = [f"grape {metric} {weight}" for weight in (1, 25, 50, 75, 100)]
+    return tuple(fewer(quantity, there, 1, here) for here, there in pairwise(names))
 
 
 FIGURE_CLAIMS = (
@@ -243,8 +244,8 @@ FIGURE_CLAIMS = (
         "004-fig6",
         most("overhead, largest", "grape load 100", 5),
         most("overhead, largest", "grape delay 100", 5),
-        FigureComparison(("message rate, X 16", "pop"), "at least", 1.25, ("message rate, X 16", "grape load 100")),
-        FigureComparison(("message rate, X 16", "pop"), "at most", 1.75, ("message rate, X 16", "grape load 100")),
+        more("message rate, X 16", "pop", 1.25, "grape load 100"),
+        fewer("message rate, X 16", "pop", 1.75, "grape load 100"),
     ),
     _figure(
         "FIG-placement-fanout",
@@ -253,9 +254,7 @@ FIGURE_CLAIMS = (
         "Message rate and input load on 63 brokers, with a fan-out of 4 against one of 2.",
         "004-fanout",
         *(
-            FigureComparison(
-                (f"{quantity}, on fan-out 4", algorithm), "at least", 1, (f"{quantity}, on fan-out 2", algorithm)
-            )
+            larger(algorithm, f"{quantity}, on fan-out 4", 1, f"{quantity}, on fan-out 2")
             for quantity in ("message rate", "input load")
             for algorithm in ("pop", "grape load 100", "grape delay 100")
         ),

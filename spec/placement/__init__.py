@@ -27,7 +27,7 @@ from routeproof.model.placement.vocabulary import (
     parameters_of,
 )
 from routeproof.spec.placement.claims import PLACEMENT_CLAIMS
-from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Seen, Specification, rules, variants
+from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Rule, Seen, Specification, variants
 
 # -- costs of a publisher's place, by definition -----------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ PROPERTIES_OF_PLACEMENT = (
 
 # -- rules -------------------------------------------------------------------------------------------------------------
 
-RULES = rules(
+RULES = Rule.table(
     "placement",
     ("POP-2", "some publications are traced", "004 III-A"),
     ("POP-3", "trace results go upstream", "004 III-A"),

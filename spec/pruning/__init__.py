@@ -27,16 +27,7 @@ from routeproof.spec.pruning.properties import (
     statistics_exact,
 )
 from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one
-from routeproof.spec.specification import (
-    LOSSLESS_DELIVERY,
-    Claim,
-    Property,
-    Repair,
-    Rule,
-    Specification,
-    theorems_in,
-    variants,
-)
+from routeproof.spec.specification import LOSSLESS_DELIVERY, Claim, Property, Repair, Rule, Specification, variants
 
 _TERMS = {
     "SIM-3": ("shared publications: those that another subscription matches as well", "000 III-B, 001 III-B"),
@@ -323,5 +314,5 @@ SPECIFICATION = Specification(
         "SomeQuenching",
     ),
     claims=(*SIMILARITY_CLAIMS, *PRUNING_CLAIMS, *FIGURE_CLAIMS),
-    theorems=theorems_in("routeproof.spec.pruning.theory"),
+    theorems="routeproof.spec.pruning.theory",
 )

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.specification import Claim, FigureComparison, judged, least, measured_rows, more, most, near
+from routeproof.spec.figures import (
+    FigureComparison,
+    fewer,
+    judged,
+    larger,
+    least,
+    measured_rows,
+    more,
+    most,
+    near,
+    smaller,
+)
+from routeproof.spec.specification import Claim
 
 ELSEWHERE = "triggered, mean of the other inner brokers"
 TABLE = "core table, mean, in the end"
@@ -29,15 +41,12 @@ def figure(
 
 
 def grows(quantity: str, algorithm: str, times: float, first: str, last: str) -> FigureComparison:
-    return FigureComparison((f"{quantity}, {last}", algorithm), "at least", times, (f"{quantity}, {first}", algorithm))
+    return larger(algorithm, f"{quantity}, {last}", times, f"{quantity}, {first}")
 
 
 def rising(quantity: str, algorithm: str, places: str) -> tuple[FigureComparison, ...]:
     """A quantity is nowhere less than at the place before."""
-    return tuple(
-        FigureComparison((f"{quantity} {there}", algorithm), "at least", 1, (f"{quantity} {here}", algorithm))
-        for here, there in pairwise(places)
-    )
+    return tuple(larger(algorithm, f"{quantity} {there}", 1, f"{quantity} {here}") for here, there in pairwise(places))
 
 
 FIGURE_CLAIMS = (
@@ -88,10 +97,7 @@ FIGURE_CLAIMS = (
             FigureComparison(("triggered at E", "active"), "at least", 10, (ELSEWHERE, name))
             for name in ("active", "lazy", "packing", "selective")
         ),
-        *(
-            FigureComparison((ELSEWHERE, "active"), "at most", 3, (ELSEWHERE, name))
-            for name in ("lazy", "packing", "selective")
-        ),
+        *(fewer(ELSEWHERE, "active", 3, name) for name in ("lazy", "packing", "selective")),
     ),
     figure(
         "FIG-tables",
@@ -134,12 +140,7 @@ FIGURE_CLAIMS = (
         "001-fig7",
         most("publications in vain, inner brokers", "selective", 0.0038),
         most("publications in vain, core", "selective", 0.0001),
-        FigureComparison(
-            ("publications in vain, inner brokers", "selective"),
-            "at least",
-            1,
-            ("publications in vain, core", "selective"),
-        ),
+        larger("selective", "publications in vain, inner brokers", 1, "publications in vain, core"),
     ),
     figure(
         "FIG-prices",
@@ -148,7 +149,7 @@ FIGURE_CLAIMS = (
         "Table II, measured on this machine with our brokers: what a message of each kind costs.",
         "a publication costs nearly the same under every policy, since matching does not look at what cannot match",
         "000-table2",
-        FigureComparison(("subscription, covering", "active"), "at least", 5, ("subscription, matching", "active")),
+        larger("active", "subscription, covering", 5, "subscription, matching"),
         more("publication", "none", 2, "active"),
     ),
     figure(
@@ -247,19 +248,19 @@ FIGURE_CLAIMS = (
         "full scale: 6 of 53,701 at the core, 5,204, 3,049 and 985 at a broker of the three tiers below",
         "001-fig12",
         *(
-            FigureComparison(
-                (f"in vain at a broker, tier {tier}, monitors move", "selective"),
-                "at least",
+            larger(
+                "selective",
+                f"in vain at a broker, tier {tier}, monitors move",
                 10,
-                ("in vain at a broker, tier 1, monitors move", "selective"),
+                "in vain at a broker, tier 1, monitors move",
             )
             for tier in (2, 3, 4)
         ),
-        FigureComparison(
-            ("publications at a broker, tier 1, monitors move", "selective"),
-            "at least",
+        larger(
+            "selective",
+            "publications at a broker, tier 1, monitors move",
             2,
-            ("publications at a broker, tier 4, monitors move", "selective"),
+            "publications at a broker, tier 4, monitors move",
         ),
     ),
     figure(
@@ -270,12 +271,7 @@ FIGURE_CLAIMS = (
         "full scale: 203, then 196; 211, then 206",
         "001-fig12",
         *(
-            FigureComparison(
-                (f"mean table, in the end, {who} move", "selective"),
-                "at most",
-                1,
-                (f"mean table, at the first move, {who} move", "selective"),
-            )
+            smaller("selective", f"mean table, in the end, {who} move", 1, f"mean table, at the first move, {who} move")
             for who in ("monitors", "all")
         ),
     ),
@@ -311,7 +307,7 @@ FIGURE_CLAIMS = (
         "incremental's longest is 42 times its mean. 001 shows percentiles, which were not made",
         "000-fig6",
         FigureComparison(("longest delay", "active"), "at least", 1_000, ("steady delay", "incremental")),
-        FigureComparison(("longest delay", "active"), "at least", 10, ("mean delay", "active")),
+        larger("active", "longest delay", 10, "mean delay"),
     ),
     figure(
         "FIG-mobile-tables",
@@ -321,12 +317,8 @@ FIGURE_CLAIMS = (
         "The mean table of the star of Fig. 9, at the beginning and in the end.",
         "scale 0.02: 836 to 814 under incremental, 826 to 824 under active",
         "000-fig9",
-        FigureComparison(
-            ("mean table, in the end", "incremental"), "at most", 0.99, ("mean table, at the first move", "incremental")
-        ),
-        FigureComparison(
-            ("mean table, in the end", "active"), "at least", 0.99, ("mean table, at the first move", "active")
-        ),
+        smaller("incremental", "mean table, in the end", 0.99, "mean table, at the first move"),
+        larger("active", "mean table, in the end", 0.99, "mean table, at the first move"),
     ),
     figure(
         "FIG-workflow-tables",
@@ -335,7 +327,7 @@ FIGURE_CLAIMS = (
         "The mean table, at its smallest and at its largest.",
         "full scale: 129 to 684 under active, which is wide, and 129 to 643 under incremental, which is not much less",
         "000-fig10",
-        FigureComparison(("mean table, to", "active"), "at least", 2, ("mean table, from", "active")),
+        larger("active", "mean table, to", 2, "mean table, from"),
         more("mean table, to", "active", 2, "incremental"),
     ),
     figure(

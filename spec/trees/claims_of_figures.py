@@ -6,7 +6,8 @@ rows that `docs/explanation/experiments.md` shows.
 
 from __future__ import annotations
 
-from routeproof.spec.specification import Claim, FigureComparison, judged, least, measured_rows, most, near
+from routeproof.spec.figures import FigureComparison, judged, least, measured_rows, most, near
+from routeproof.spec.specification import Claim
 
 MEASURED = measured_rows("routeproof.spec.trees")
 SCALE = "three draws of each setting, at the scale of the documentation; stand-ins for GT-ITM and for SemCast"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from routeproof.spec.specification import Rows
+from routeproof.spec.figures import Rows
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = ROOT / "docs" / "explanation" / "experiments.md"

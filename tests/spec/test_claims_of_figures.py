@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from routeproof.spec.figures import FigureComparison, Rows, judged
 from routeproof.spec.mesh import claims_of_figures as of_mesh
 from routeproof.spec.migration import claims as of_migration
 from routeproof.spec.pruning import claims_of_figures as of_pruning
-from routeproof.spec.specification import Claim, FigureComparison, Rows, judged
+from routeproof.spec.specification import Claim
 from routeproof.spec.trees import claims_of_figures as of_trees
 from tests.spec.measured import documented
 
