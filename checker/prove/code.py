@@ -142,34 +142,40 @@ def matching() -> list[Examination]:
     return [Examination(f"matches: {form}", partial(cases, form)) for form in FORMS]
 
 
-def covering() -> list[Examination]:
-    def cases(form: Form) -> Iterator[Case]:
-        for one, other in _pairs(form):
-            expected = one.predicate.covers(other.predicate)
-            yield Case(expected, one.filter.covers(other.filter), _about(one, other))
+def _of_pairs(
+    name: str,
+    expected: Callable[[CheckedPredicate, CheckedPredicate], bool],
+    found: Callable[[PredicateFilter, PredicateFilter], bool],
+    both: Callable[[Form], bool] = lambda form: form != PRESENT,
+) -> list[Examination]:
+    """One for each form: of every pair whose first one has that form, what is proved right and what the filters say."""
 
-    return [Examination(f"covers: {form}", partial(cases, form), form != PRESENT) for form in FORMS]
+    def cases(form: Form) -> Iterator[Case]:
+        every = [read(each) for each in existing()]
+        for one, other in product(every, repeat=2):
+            if one.predicate.form == form:
+                about = partial(_said, f=one.predicate, g=other.predicate)
+                yield Case(expected(one.predicate, other.predicate), found(one.filter, other.filter), about)
+
+    return [Examination(f"{name}: {form}", partial(cases, form), both(form)) for form in FORMS]
+
+
+def covering() -> list[Examination]:
+    return _of_pairs("covers", CheckedPredicate.covers, lambda f, g: f.covers(g))
 
 
 def overlapping() -> list[Examination]:
-    def cases(form: Form) -> Iterator[Case]:
-        for one, other in _pairs(form):
-            expected = one.predicate.overlaps(other.predicate)
-            yield Case(expected, one.filter.overlaps(other.filter), _about(one, other))
-
-    return [Examination(f"overlaps: {form}", partial(cases, form), form != PRESENT) for form in FORMS]
+    return _of_pairs("overlaps", CheckedPredicate.overlaps, lambda f, g: f.overlaps(g))
 
 
 def equality() -> list[Examination]:
     """FLT-6: equal, and of one hash, exactly where each covers the other."""
-
-    def cases(form: Form) -> Iterator[Case]:
-        for one, other in _pairs(form):
-            expected = one.predicate.covers(other.predicate) and other.predicate.covers(one.predicate)
-            found = one.filter == other.filter and hash(one.filter) == hash(other.filter)
-            yield Case(expected, found, _about(one, other))
-
-    return [Examination(f"equal: {form}", partial(cases, form)) for form in FORMS]
+    return _of_pairs(
+        "equal",
+        lambda one, other: one.covers(other) and other.covers(one),
+        lambda f, g: f == g and hash(f) == hash(g),
+        both=lambda form: True,
+    )
 
 
 FEW: Sequence[Sequence[object]] = (
@@ -272,12 +278,6 @@ def _labelled(most: int) -> tuple[Overlay, ...]:
     return tuple(found)
 
 
-def _pairs(form: Form) -> Iterator[tuple[ReadPredicate, ReadPredicate]]:
-    """Pairs of predicates whose first one has that form."""
-    every = [read(each) for each in existing()]
-    return ((one, other) for one, other in product(every, repeat=2) if one.predicate.form == form)
-
-
 def _refused(*each: CheckedPredicate) -> bool:
     try:
         STRICT.parse([one.of("x") for one in each])
@@ -299,10 +299,6 @@ def _plain(truth: Truth) -> bool:
 
 def _said(**what: object) -> dict[str, str]:
     return {name: str(each) for name, each in what.items()}
-
-
-def _about(one: ReadPredicate, other: ReadPredicate) -> Callable[[], dict[str, str]]:
-    return partial(_said, f=one.predicate, g=other.predicate)
 
 
 # -- the theorems ------------------------------------------------------------------------------------------------------

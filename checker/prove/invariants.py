@@ -24,7 +24,7 @@ from attrs import evolve
 from routeproof.checker.prove import solve
 from routeproof.checker.prove.counterexample import FoundRun, shown
 from routeproof.checker.prove.small import SIZES, Runs, Small, Solver, small_worlds
-from routeproof.checker.prove.solve import RLIMIT, SEED, GaveUp, Settled, alone
+from routeproof.checker.prove.solve import RLIMIT, GaveUp, Settled
 from routeproof.checker.prove.trace import trace
 from routeproof.checker.prove.vacuity import Possibilities
 from routeproof.spec.theory.invariants.bounded import Bounded, Reached, Size
@@ -78,20 +78,9 @@ def _sentence(asked: Inductive) -> str:
 
 def _ask_twice(asked: Inductive, rlimit: int) -> tuple[z3.CheckSatResult, str]:
     """Without models, and with them."""
-    answer, why = _ask(asked, rlimit, models=False)
-    return (answer, why) if answer == z3.unsat else _ask(asked, rlimit, models=True)
-
-
-def _ask(asked: Inductive, rlimit: int, models: bool) -> tuple[z3.CheckSatResult, str]:
-    """In a context of its own."""
-    context = z3.Context()
-    solver = z3.Solver(ctx=context)
-    solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
-    if not models:
-        solver.set(auto_config=False, mbqi=False)
-    solver.add(*alone([*asked.formulas, *asked.case, z3.Not(asked.goal)], context))
-    answer = solver.check()
-    return answer, solver.reason_unknown() if answer == z3.unknown else ""
+    formulas = [*asked.formulas, *asked.case, z3.Not(asked.goal)]
+    answer, why = solve.ask(formulas, rlimit, models=False)
+    return (answer, why) if answer == z3.unsat else solve.ask(formulas, rlimit)
 
 
 def find(asked: Inductive, sizes: Sequence[Size] = SIZES) -> FoundRun | None:

@@ -104,14 +104,14 @@ def settle(obligation: Obligation, rlimit: int | None = None) -> Settled:
 
 def _decide(obligation: Obligation, rlimit: int) -> tuple[Verdict, str, dict[str, str]]:
     denied = z3.Not(obligation.goal)
-    answer, why = _ask([*obligation.formulas, denied], rlimit)
+    answer, why = ask([*obligation.formulas, denied], rlimit)
     if answer == z3.sat:
         return "refuted", "it is false", _counterexample(obligation, denied, rlimit)
     if answer == z3.unknown:
         return "unknown", f"Z3 gives up: {why}", {}
     guards = obligation.guards or {"what is given": z3.BoolVal(True)}
     for name, guard in guards.items():
-        answer, why = _ask([*obligation.formulas, guard], rlimit)
+        answer, why = ask([*obligation.formulas, guard], rlimit)
         if answer == z3.unsat:
             return "vacuous", f"impossible: {name}", {}
         if answer == z3.unknown:
@@ -119,15 +119,18 @@ def _decide(obligation: Obligation, rlimit: int) -> tuple[Verdict, str, dict[str
     return "proved", "", {}
 
 
-def _ask(formulas: Sequence[z3.BoolRef], rlimit: int) -> tuple[z3.CheckSatResult, str]:
+def ask(formulas: Sequence[z3.BoolRef], rlimit: int, models: bool = True) -> tuple[z3.CheckSatResult, str]:
+    """Asks in a context of its own whether these can be true together; quicker without models of quantified ones."""
     context = z3.Context()
-    solver = _solver(alone(formulas, context), context, rlimit)
+    solver = _solver(alone(formulas, context), context, rlimit, models)
     answer = solver.check()
     return answer, solver.reason_unknown() if answer == z3.unknown else ""
 
 
-def _solver(formulas: Iterable[z3.BoolRef], context: z3.Context, rlimit: int) -> z3.Solver:
+def _solver(formulas: Iterable[z3.BoolRef], context: z3.Context, rlimit: int, models: bool = True) -> z3.Solver:
     solver = z3.Solver(ctx=context)
+    if not models:
+        solver.set(auto_config=False, mbqi=False)
     # Without ctrl_c=False an interrupt would make this one question unknown, and the next would be tried.
     solver.set(rlimit=rlimit, random_seed=SEED, ctrl_c=False)
     solver.add(*formulas)

@@ -19,7 +19,7 @@ import attrs
 import z3
 from attrs import evolve, frozen
 
-from routeproof.checker.prove.refine.answers import Question, Spoken, Structure, Word, hop, spoken, tables, word
+from routeproof.checker.prove.refine.answers import Question, Spoken, Structure, Word, spoken, tables, word
 from routeproof.checker.prove.refine.worlds import Across, Worded
 from routeproof.checker.prove.small import Solver
 from routeproof.checker.prove.solve import RLIMIT
@@ -45,16 +45,7 @@ def _other_content(structure: Structure, question: Question, said: Spoken, handl
     open_ = Messages.of(structure, said, node)
     logic = structure.logic(len(open_.words))
     after, sends = unknown(TableRelations), open_.sends
-    broker = handler(
-        logic,
-        structure.facts(open_.words),
-        question.policy,
-        node,
-        hop(node, question.sender),
-        tables(node, question.local),
-        after,
-        sends,
-    )
+    broker = question.put_to(handler, logic, structure.facts(open_.words), after, sends)
     changes = [
         *differences(logic, after, tables(node, question.answer.local)),
         *differences(logic, sends, open_.as_said(said)),
@@ -63,21 +54,13 @@ def _other_content(structure: Structure, question: Question, said: Spoken, handl
 
 
 def _other_order(structure: Structure, question: Question, said: Spoken, handler: type[HandlerStep]) -> str | None:
-    logic, node = structure.logic(len(said.words)), question.node
+    logic = structure.logic(len(said.words))
     pairs = [(i, j) for i, j in combinations(range(len(said.to)), 2) if said.to[i] == said.to[j]]
     if not pairs:
         return None
     before, total = some_order(len(said.words))
-    broker = handler(
-        logic,
-        evolve(structure.facts(said.words), before=before),
-        question.policy,
-        node,
-        hop(node, question.sender),
-        tables(node, question.local),
-        tables(node, question.answer.local),
-        said.sends,
-    )
+    facts = evolve(structure.facts(said.words), before=before)
+    broker = question.put_to(handler, logic, facts, tables(question.node, question.answer.local), said.sends)
     changes = [(f"{said.words[j]} before {said.words[i]} to b{said.to[i]}", before(j, i)) for i, j in pairs]
     return solution(logic, broker.order(), changes, total)
 

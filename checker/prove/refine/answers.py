@@ -55,6 +55,13 @@ class Question:
     def kind(self) -> str:
         return word(self.message)[0]
 
+    def put_to(
+        self, handler: type[HandlerStep], logic: Grounded, facts: Facts, after: TableRelations, sends: Sends
+    ) -> HandlerStep:
+        """The broker that is asked, in the relation, with these tables after the message and what it sends."""
+        before = tables(self.node, self.local)
+        return handler(logic, facts, self.policy, self.node, hop(self.node, self.sender), before, after, sends)
+
     def told(self) -> dict[str, str]:
         """For people."""
         return {
@@ -93,17 +100,8 @@ def relation(
     structure: Structure, question: Question, logic: Grounded, said: Spoken, handler: type[HandlerStep]
 ) -> list[Clause]:
     """The clauses of this step, over the model's own answer."""
-    node = question.node
-    broker = handler(
-        logic,
-        structure.facts(said.words),
-        question.policy,
-        node,
-        hop(node, question.sender),
-        tables(node, question.local),
-        tables(node, question.answer.local),
-        said.sends,
-    )
+    after = tables(question.node, question.answer.local)
+    broker = question.put_to(handler, logic, structure.facts(said.words), after, said.sends)
     return broker.clauses(*word(question.message))
 
 
