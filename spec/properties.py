@@ -218,9 +218,7 @@ ROUTING: dict[str, Property] = {
 
 
 def _properties() -> dict[str, Property]:
-    """The properties by id: those that always hold first; of each kind the routing core's, then each specification's,
-    which may also adopt some.
-    """
+    """The properties by id: those that always hold first; of each kind the core's, then those of specifications."""
     found = dict(ROUTING)
     for own in specifications():
         for id in own.adopts:

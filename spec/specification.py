@@ -33,9 +33,7 @@ Seen = Any
 """The parts of the history and the ghosts that a property is shown, by name."""
 
 Over = Literal["world", "node", "link", "channel", "graph", "settled"]
-"""Places at which a property is evaluated. `graph`: the engine decides on the whole graph (Drains). `settled`: it needs
-a whole run (TriggeredAtMostActive).
-"""
+"""Places at which a property is evaluated; of a whole `graph`, or a run that settles, the engine decides it."""
 
 Kind = Literal["always", "sometimes"]
 

@@ -84,8 +84,7 @@ def _ask_twice(asked: Inductive, rlimit: int) -> tuple[z3.CheckSatResult, str]:
 
 
 def find(asked: Inductive, sizes: Sequence[Size] = SIZES) -> FoundRun | None:
-    """A counterexample in the smallest world that has one. Where there is none in those that Z3 saw to the end, and it
-    gave up on others, it raises GaveUp."""
+    """A counterexample in the smallest world that has one; GaveUp where none was found and Z3 gave up on a world."""
     limits = []
     for small in (small for size in sizes for small in small_worlds(asked.proof, size)):
         try:

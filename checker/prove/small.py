@@ -62,7 +62,7 @@ class Noticing(Spelled):
     """The spelled reading that also knows under which condition a clause says something.
 
     Each connective notes whether it was an implication. Its parts are evaluated before it or within it, so the note
-    that is left when a clause has been read is about the outermost connective, and no earlier clause has a part in it.
+    that is left when a clause has been read is about the outermost connective.
     """
 
     def __init__(self, size: Size) -> None:
@@ -70,8 +70,7 @@ class Noticing(Spelled):
         self._condition: Truth = True
 
     def condition_of(self, clause: Clause, terms: Sequence[Term]) -> Truth:
-        """Returns the condition of the implication that the clause is; True where its outermost connective is another,
-        or where it has none: such a clause always says something."""
+        """The condition of the implication that a clause is; True for any other, which always says something."""
         self._condition = True
         clause.at(*terms)
         return self._condition
@@ -184,9 +183,8 @@ class Small:
 class Runs:
     """All runs in small worlds: moments from 0 on, and the steps that lead from each to the next, from 1 on.
 
-    Formulas about a stage become formulas about any step by renaming: the names of its first moment are those of the
-    moment before the step, the names of its second those of the moment after it, and the messages of the step have
-    names of their own.
+    Formulas about a stage become formulas about any step by renaming: of its two moments to those before and after the
+    step, and of its messages to names of their own.
     """
 
     small: Small
@@ -267,8 +265,7 @@ class Solver:
 
 
 def small_worlds(proof: Induction, size: Size) -> tuple[Small, ...]:
-    """Returns all worlds of one size, one `Small` for each shape of a tree; built anew on each call, because a `Small`
-    collects names and formulas as it is used."""
+    """All worlds of one size, by the shapes of trees; built anew on each call, since each collects names in use."""
     return tuple(Small(proof, size, overlay) for overlay in shapes(size.brokers))
 
 

@@ -129,9 +129,7 @@ def with_premises(ids: Iterable[str], theorems: Mapping[str, AnyTheorem]) -> set
 
 
 def with_their_basis(theorems: Sequence[AnyTheorem], judged: Sequence[Judged]) -> list[Judged]:
-    """Each theorem that was judged, by what became of it alone and of those behind it. `theorems` are those that were
-    judged, and any others by way of which one of them rests on another.
-    """
+    """Each judged theorem by its own verdict and those behind it; `theorems` has all that lie between."""
     below = {theorem.id: rests_on(theorem) for theorem in theorems}
     alone = {each.id: each for each in judged}
     asked = {id: names for id, names in below.items() if id in alone}
@@ -173,9 +171,7 @@ THEOREMS: dict[str, AnyTheorem] = {
 
 
 def asked(names: Sequence[str], mutant: str | None = None) -> dict[str, CodeTheorem]:
-    """Selects the theorems about the instances that are named, or about all that ship; for a mutant, about its
-    protocol's.
-    """
+    """Selects the theorems about the named instances, or about all that ship; for a mutant, about its protocol's."""
     if mutant is not None and mutant not in MUTANTS:
         raise unknown("mutant", mutant, MUTANTS)
     found: dict[str, CodeTheorem] = {}

@@ -118,9 +118,7 @@ class ComparableSets:
 
     @classmethod
     def of(cls, seen: SeenMoment) -> ComparableSets:
-        """An event of each subscription's own, one of each overlap, one of each advertisement's own, one of each
-        publication. A subscription that covers another has all events of the other, since covering is transitive.
-        """
+        """An event for each subscription, overlap, advertisement and publication; a coverer has all of the covered."""
         f, subs, advs, pubs = seen.facts, seen.elements(SUB), seen.elements(ADV), seen.elements(PUB)
         covers = {(t, s) for t, s in seen.rows(f.covers, SUB, SUB)}
         overlaps, matches = list(seen.rows(f.overlaps, ADV, SUB)), set(seen.rows(f.matches, PUB, SUB))

@@ -26,16 +26,14 @@ from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
 
 SIZES = (Size(2, 1, 1, 1, 1), Size(2, 1, 1, 1, 2), Size(2, 2, 1, 1, 3), Size(2, 2, 2, 2, 3))
-"""Sizes of the worlds that are searched. The last has room for two messages in addition to a new one, and for a
-publication under another advertisement than the one that is withdrawn: no invariant speaks of more.
-"""
+"""Sizes of the worlds that are searched. No invariant speaks of more messages and advertisements than the last has."""
 
 Row: TypeAlias = tuple[Element, ...]
 
 
 @frozen(eq=False)
 class Possibilities:
-    """The small worlds of one theorem's obligations, built when an obligation needs them, with what was found there.
+    """The small worlds of one theorem's obligations, built as needed, with what was found there.
 
     Each theorem has its own: a verdict depends on no other theorem that the process has judged.
     """
@@ -136,9 +134,7 @@ class Worlds:
         return self.find(any_of(*self._rows(asked).values())) is not None
 
     def has(self, asked: Inductive) -> bool:
-        """True if some world makes all premises true. Premises that are false in a world that was found are demanded of
-        the next one, until none is.
-        """
+        """True if some world makes all premises true. What is false in a world that was found is asked of the next."""
         rows, wanted = self._rows(asked), list[z3.BoolRef]()
         while True:
             scene = self.find(any_of(*rows.values()))

@@ -127,9 +127,7 @@ def _row(overlay: Overlay, broker: Node, onward: Sequence[Node], p: int, deliver
 
 
 def _averages(rows: Sequence[dict[Node, int]], skips: bool) -> dict[Node, Fraction]:
-    """The running averages. A neighbour that a publication did not go to counts as 0 or, under `absent = "skipped"`,
-    not at all.
-    """
+    """The running averages. A neighbour that got no publication counts as 0; under `absent = "skipped"`, not at all."""
     found: dict[Node, Fraction] = {}
     for row in rows:
         for neighbour in row if skips else {**found, **row}:

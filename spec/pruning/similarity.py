@@ -77,8 +77,7 @@ class Past:
                 yield ledger.instance.overlay.path(ledger.home(t, done), self.advertiser.at)
 
     def reaches(self, mu: int, threshold: int, inclusive: bool = True) -> bool:
-        """SIM-4, in percent; where nothing was delivered there is nothing to say against it. CRD-3: "more than", of
-        what comes in at less than mu hops, is of the broker before."""
+        """SIM-4, in percent, and so where nothing was delivered. CRD-3: "more than" is asked of the broker before."""
         if inclusive:
             return 100 * len(self.similar(mu)) >= threshold * len(self.matched)
         return mu > 0 and 100 * len(self.similar(mu - 1)) > threshold * len(self.matched)

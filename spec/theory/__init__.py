@@ -67,6 +67,16 @@ def same(one: Truth, other: Truth) -> Truth:
     return (one if other else negation(one)) if isinstance(other, bool) else one == other
 
 
+def always(*terms: Any) -> bool:
+    """The relation that holds of everything."""
+    return True
+
+
+def never(*terms: Any) -> bool:
+    """The relation that holds of nothing."""
+    return False
+
+
 def whole(number: Amount) -> Truth:
     return z3.IsInt(number) if isinstance(number, z3.ArithRef) else Fraction(number).denominator == 1
 

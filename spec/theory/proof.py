@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar
 import z3
 from attrs import Factory, field, frozen
 
-from routeproof.spec.theory import Clause, Logic, Sort, Symbolic, Term, Truth, all_of, formula, implication
+from routeproof.spec.theory import Clause, Logic, Sort, Symbolic, Term, Truth, all_of, always, formula, implication
 
 
 @frozen
@@ -103,9 +103,7 @@ class Theorem:
     rests_on: tuple[str, ...] = ()
     """The theorems that prove what its own proof is given, by id: hypotheses that are no assumptions."""
     beside: tuple[str, ...] = ()
-    """Theorems on which it rests although none of its obligations is given what they say: they prove the other cases of
-    the same induction, what a word of its sentence means, or that what it speaks of comes up.
-    """
+    """Theorems on which it rests without being given what they say, such as the other cases of the same induction."""
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -132,10 +130,6 @@ def of_each(clauses: Iterable[Clause], *terms: Term) -> list[Use]:
         for clause in clauses
         for row in rows.get(len(clause.sorts)) or permutations(terms, len(clause.sorts))
     ]
-
-
-def always(*terms: Term) -> Truth:
-    return True
 
 
 @frozen

@@ -105,9 +105,7 @@ Cases = Callable[[Row], Iterable[Case]]
 
 
 def _rows(sample: Sample, policies: Sequence[str], asked: Cases, arbitrary: Cases) -> list[Examination]:
-    """Returns one obligation for each kind of message under each policy, about the explored questions; and one for each
-    policy, about possible ones.
-    """
+    """One for each kind of message under each policy, about explored questions; one a policy about possible ones."""
     rows: dict[tuple[str, str], list[tuple[Explored, Question]]] = {(k, p): [] for p in policies for k in ABOUT}
     made_up: dict[str, list[tuple[Explored, Question]]] = {policy: [] for policy in policies}
     for explored in sample.explored:

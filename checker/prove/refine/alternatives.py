@@ -70,9 +70,7 @@ def _other_order(structure: Structure, question: Question, said: Spoken, handler
 
 @frozen
 class Messages:
-    """Every message that may be sent to a neighbour: first those that the model sends, last those again. `offset` is
-    the number of items before them.
-    """
+    """Every message that may be sent to a neighbour, after `offset` items: what the model sends first and last."""
 
     words: tuple[Word, ...]
     to: tuple[Node, ...]

@@ -49,9 +49,7 @@ from routeproof.spec.theory.relation.routing import HandlerStep
 USUAL = ("tiny", "line3", "unadv3", "equal3", "wide3", "reorder2", "crash3")
 
 BEYOND_LINES = ("star4", "cross3")
-"""A hub whose neighbours have different interests, and two advertisers. Only the first theorem asks of these, too: on a
-line a broker that forwards to its first neighbour alone does what the rules say.
-"""
+"""A hub, and two advertisers, for the first theorem: on a line it is right to forward to the first neighbour alone."""
 
 TINY = 400
 """An instance under a policy with no more states than this is tiny: every step of it is taken."""

@@ -205,9 +205,7 @@ def _by_happening(
 
 
 def _named(worlds: Sequence[Explored], whole: bool) -> Iterator[Case]:
-    """Each of the model's transitions is one of the relation's events, over which the proofs go by cases. In a sample
-    in which everything comes up, each event is also a transition of the model.
-    """
+    """Each of the model's transitions is one of the relation's events; in a whole sample each event is a transition."""
     proved = {event.name for event in EVENTS}
     taken: set[str] = set()
     for explored in worlds:

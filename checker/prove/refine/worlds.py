@@ -160,10 +160,7 @@ def items_of(world: World, state: ModelState) -> tuple[tuple[Word, ...], list[Pl
 
 @frozen
 class Across:
-    """A step with its items: those that are queued before, and after them those that are new.
-
-    Where a queue is not what it was, all of it is new: the relation objects to that.
-    """
+    """A step with its items, the new ones last. Where a queue is not what it was, all of it is new: an objection."""
 
     worded: Worded
     taken: ModelStep
@@ -235,9 +232,7 @@ class PackedWorded(Worded):
         return super().objection_to_step(before, taken) or self._objection_to_answer(before, taken)
 
     def _objection_to_answer(self, before: ModelState, taken: ModelStep) -> Objection | None:
-        """Objection to the broker's answer, read off the state after the step: its tables, and the new messages in its
-        queues.
-        """
+        """Objection to the broker's answer, read off its tables and the new messages in its queues after the step."""
         world, here = self.world, taken.action.node
         queues = zip(world.links, before.queues, taken.state.queues, strict=True)
         said = tuple((y, m) for (x, y), queue, then in queues if x == here for m in then[len(queue) :])

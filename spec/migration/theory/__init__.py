@@ -126,8 +126,7 @@ class MoveScene:
 
 
 IN_FLIGHT = (*COPIES.conjuncts, *ORDER.conjuncts)
-"""The sentences about copies: at the beginning of the first move nothing is published, at that of a later one they are
-true since the move before."""
+"""The sentences about copies: true of a first move, since nothing is published, and of a later one since the last."""
 
 
 def holds(book: Book) -> list[Obligation]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from routeproof.spec.theory import BROKER, PUB, Clause, Logic, Relation, Sort, Term, Truth, empty, over
+from routeproof.spec.theory import BROKER, PUB, Clause, Logic, Relation, Sort, Term, Truth, always, empty, never, over
 from routeproof.spec.theory.relation import Tree
 
 DRAINED, AT_ONCE = "drained", "at-once"
@@ -118,10 +118,7 @@ class MoveEvent:
 
 
 def started(q: MoveSetting, m: MoveState) -> list[Clause]:
-    """The conditions at the beginning: everything is settled, no move has begun, and copies are on the old way.
-
-    Where publications are in their order, and in one place each, is a part of it (`invariants.started_copies`).
-    """
+    """The conditions at the beginning: everything is settled, no move has begun, and copies are on the old way."""
     logic = q.logic
 
     def known(b: Term) -> Truth:
@@ -145,7 +142,9 @@ def started(q: MoveSetting, m: MoveState) -> list[Clause]:
 
 def next_move(q: MoveSetting, m: MoveState, target: Term) -> tuple[MoveSetting, MoveState]:
     """The setting and the beginning of the move that follows: it begins at the target of this one."""
-    empty: dict[str, Relation] = dict.fromkeys(("updated", "done", "held", "new", "paused", "flushed", "resumed"), no)
+    empty: dict[str, Relation] = dict.fromkeys(
+        ("updated", "done", "held", "new", "paused", "flushed", "resumed"), never
+    )
     return evolve(q, source=q.target, target=target), evolve(m, **empty, old=m.new)
 
 
@@ -166,14 +165,6 @@ def minus(q: MoveSetting, relation: Relation, *terms: Term, given: Truth = True)
 
 def _same(q: MoveSetting, row: tuple[Term, ...], terms: tuple[Term, ...]) -> Truth:
     return q.logic.all_of(*(q.equal(one, other) for one, other in zip(row, terms, strict=True)))
-
-
-def yes(*row: Term) -> Truth:
-    return True
-
-
-def no(*row: Term) -> Truth:
-    return False
 
 
 def handled(q: MoveSetting, m: MoveState, b: Term, p: Term) -> MoveState:
@@ -253,7 +244,7 @@ def _onward(q: MoveSetting, m: MoveState, p: Term, y: Term) -> MoveState:
 
 
 def _pause(q: MoveSetting, m: MoveState) -> MoveState:
-    return evolve(m, paused=yes)
+    return evolve(m, paused=always)
 
 
 def _flush_guard(q: MoveSetting, m: MoveState) -> Truth:
@@ -263,7 +254,7 @@ def _flush_guard(q: MoveSetting, m: MoveState) -> Truth:
 
 
 def _flush(q: MoveSetting, m: MoveState) -> MoveState:
-    return ended(q, evolve(m, flushed=yes), m.updated(q.source))
+    return ended(q, evolve(m, flushed=always), m.updated(q.source))
 
 
 def _take_in_guard(q: MoveSetting, m: MoveState) -> Truth:
@@ -318,7 +309,7 @@ def _resume_guard(q: MoveSetting, m: MoveState) -> Truth:
 
 def _resume(q: MoveSetting, m: MoveState) -> MoveState:
     logic = q.logic
-    return evolve(m, resumed=yes, held=lambda p: False, new=lambda p: logic.any_of(m.new(p), m.held(p)))
+    return evolve(m, resumed=always, held=never, new=lambda p: logic.any_of(m.new(p), m.held(p)))
 
 
 def _add(q: MoveSetting, m: MoveState, b: Term) -> MoveState:

@@ -72,8 +72,7 @@ WORLDS = (
     SmallWorld(LINE, 1, 3, 3, 1, frozenset({3, 2})),
     SmallWorld(FORK, 1, 3, 4, 1),
 )
-"""The subscription at the target, at the source, between them, beyond them and off the path; with another publisher
-that draws it over a part of the path; and two publications."""
+"""The subscription at both ends, between, beyond and off the path; drawn by another publisher too; two publications."""
 
 
 # -- states ------------------------------------------------------------------------------------------------------------

@@ -39,9 +39,7 @@ from routeproof.spec.theory.relation.routing import Change, HandlerStep
 from routeproof.spec.theory.relation.ways import WAYS
 
 RETAINED, INVARIANTS, ORDERED = "PruningRetained", "PruningInvariants", "PoliciesKeepPromises"
-"""The theorems on which these proofs rest: of the table `retained`; of what was sent before a message, that something
-draws it and that it covers each candidate; and that quenching is a strict order.
-"""
+"""The theorems about the table `retained`, about what was sent before a message, and that quenching is an order."""
 
 HELD_BEFORE = "where a neighbour is settled, nothing is held that was not held before the message (PRN-6)"
 
@@ -129,9 +127,7 @@ class AnyBroker:
         return [premise(self.logic, each) for each in clauses if set(each.sorts) == {SUB}]
 
     def _finitely_many(self, s: Term) -> Premise:
-        """Among s and the subscriptions that could quench it, directly or not, one is quenched by none of them: a
-        strict order has one.
-        """
+        """Among s and all that could quench it, directly or not, one is quenched by none: a strict order has one."""
         logic, broker, u = self.logic, self.pooled, self.u
         among = broker.candidate if broker.policy == "active" else broker.fresh
 
@@ -141,9 +137,7 @@ class AnyBroker:
     # -- where what was sent stays ---------------------------------------------------------------------------------
 
     def left(self) -> Iterator[Obligation]:
-        """PRN-4: a withdrawal is handled, and u gets no message. Before it, both invariants held for the sent
-        subscriptions.
-        """
+        """PRN-4: a withdrawal is handled, u gets no message, and both invariants held before of what was sent."""
         logic, u, before, now = self.logic, self.u, self.promised.before, self.promised
         s, gone = logic.constant("s", SUB), logic.constant("gone", SUB)
         earlier = PruningRelation(logic, now.facts, now.policy, now.here, now.sender, before, before, now.sends)

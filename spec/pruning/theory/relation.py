@@ -135,9 +135,7 @@ class Congested(PruningRelation):
 
     held: Relation
     held_after: Relation
-    """Subscriptions that this broker holds, before and after the message. No table of the core, so they are given to
-    the class.
-    """
+    """Subscriptions that this broker holds, before and after the message: no tables of the core."""
 
     def eligible(self, u: Term, s: Term) -> Truth:
         """RTE-3, of what is in the table all the same."""
@@ -211,9 +209,7 @@ def with_held(handler: type[HandlerStep], before: Relation, after: Relation) -> 
 
 
 def held_in(logic: Logic, state: WorldState) -> Relation:
-    """Returns the relation of what is held in this state. It is no relation of `WorldState`, so that the core's stay
-    the core's; it is named after them.
-    """
+    """The relation of what is held in this state: none of `WorldState`, which is the core's, but named after those."""
     assert isinstance(logic, Symbolic)
     name: str = state.subs.name()  # type: ignore[attr-defined]  # a symbol of Z3
     return logic.relation(name.replace("subs", "held"), HELD)

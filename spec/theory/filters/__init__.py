@@ -16,7 +16,7 @@ bits that there can be, so `event_sets` is about every set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import z3
@@ -29,6 +29,7 @@ from routeproof.spec.theory.filters.predicates import (
     NUMBER_FORMS,
     PRESENT,
     STRING_FORMS,
+    Form,
     Values,
 )
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords
@@ -200,6 +201,17 @@ def _short() -> Values:
     return Values.over(SHORT)
 
 
+def _decidable(kind: str, rules: tuple[str, ...], forms: Sequence[Form]) -> Iterator[Theorem]:
+    """Theorems about a kind of values of which Z3 decides everything."""
+    overlap = "have a value in common exactly where the condition on their constants holds"
+    cover = "covers another exactly where the condition on their constants holds"
+    on, both, each = kind.lower(), unordered(forms), ordered(forms)
+    yield Theorem(
+        f"{kind}Overlap", rules, f"Two predicates on {on} {overlap}.", lambda: pairs.overlapping(_all(), both)
+    )
+    yield Theorem(f"{kind}Cover", rules, f"One predicate on {on} {cover}.", lambda: pairs.covering(_all(), each))
+
+
 FILTER_THEOREMS = (
     Theorem(
         "TypesApart",
@@ -222,30 +234,8 @@ FILTER_THEOREMS = (
         lambda: pairs.order_of_strings(_short()),
         bound=SHORT.bound,
     ),
-    Theorem(
-        "NumbersOverlap",
-        ("FLT-2", "FLT-8", "FLT-11"),
-        "Two predicates on numbers have a value in common exactly where the condition on their constants holds.",
-        lambda: pairs.overlapping(_all(), unordered(ON_NUMBERS)),
-    ),
-    Theorem(
-        "NumbersCover",
-        ("FLT-2", "FLT-8", "FLT-11"),
-        "One predicate on numbers covers another exactly where the condition on their constants holds.",
-        lambda: pairs.covering(_all(), ordered(ON_NUMBERS)),
-    ),
-    Theorem(
-        "BooleansOverlap",
-        ("FLT-11",),
-        "Two predicates on booleans have a value in common exactly where the condition on their constants holds.",
-        lambda: pairs.overlapping(_all(), unordered(ON_BOOLEANS)),
-    ),
-    Theorem(
-        "BooleansCover",
-        ("FLT-11",),
-        "One predicate on booleans covers another exactly where the condition on their constants holds.",
-        lambda: pairs.covering(_all(), ordered(ON_BOOLEANS)),
-    ),
+    *_decidable("Numbers", ("FLT-2", "FLT-8", "FLT-11"), ON_NUMBERS),
+    *_decidable("Booleans", ("FLT-11",), ON_BOOLEANS),
     Theorem(
         "StringsOverlap",
         ("FLT-9", "FLT-10"),

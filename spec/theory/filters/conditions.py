@@ -87,9 +87,7 @@ NUMBERS_COVER: Mapping[tuple[str, str], NumberCondition] = {
     ("!=", "integer"): lambda a, b: negation(whole(a)),
     ("integer", "integer"): lambda a, b: True,
 }
-"""Conditions under which f, with constant a, covers g, with constant b. A pair (f, g) that is not listed never does,
-except where g is `=` (see `covers_when`).
-"""
+"""Conditions under which f, with a, covers g, with b; other pairs never do, but where g is `=` (`covers_when`)."""
 
 NUMBERS_OVERLAP: Mapping[tuple[str, str], NumberCondition] = {
     ("<", ">"): lambda a, b: b < a,
@@ -182,9 +180,7 @@ STRINGS_COVER: Mapping[tuple[str, str], StringCondition] = {
     **dict.fromkeys(product(("prefix",), ("suffix", "contains")), _a_is_empty),
     **dict.fromkeys(product(("suffix",), (">", ">=", "prefix", "contains")), _a_is_empty),
 }
-"""Conditions under which f, with constant a, covers g, with constant b. A pair (f, g) that is not listed never does,
-except where g is `=` (see `covers_when`).
-"""
+"""Conditions under which f, with a, covers g, with b; other pairs never do, but where g is `=` (`covers_when`)."""
 
 STRINGS_OVERLAP: Mapping[tuple[str, str], StringCondition] = {
     ("!=", "<"): lambda w, a, b: negation(all_of(_empty(w, a), w.equal(b, w.word(FIRST)))),

@@ -16,12 +16,12 @@ table that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement, product
-from typing import Any, Literal
+from typing import Literal
 
 import z3
-from attrs import frozen
+from attrs import evolve, frozen
 
 from routeproof.spec.theory import Amount, Truth, all_of, any_of, formula, implication, negation, same, whole
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
@@ -192,14 +192,9 @@ def covering(values: Values, pairs: Iterable[Pair]) -> list[Obligation]:
     made: list[Obligation] = []
     for f, g in pairs:
         s = PairOfPredicates(values, f, g)
-        condition = covers_when(s.words, f, s.a, g, s.b)
-        made += _both(
-            s,
-            f"{f} covers {g}",
-            condition,
-            enough=_obligation(s, implication(s.g_of(s.v), s.f_of(s.v)), g_holds=s.g_of(s.v)),
-            needed=any_of(*(all_of(s.g_of(w), negation(s.f_of(w))) for w in s.witnesses())),
-        )
+        condition, answer = covers_when(s.words, f, s.a, g, s.b), implication(s.g_of(s.v), s.f_of(s.v))
+        needed = any_of(*(all_of(s.g_of(w), negation(s.f_of(w))) for w in s.witnesses()))
+        made += _both(s, f"{f} covers {g}", condition, answer, {"g holds": s.g_of(s.v)}, needed)
     return made
 
 
@@ -208,46 +203,27 @@ def overlapping(values: Values, pairs: Iterable[Pair]) -> list[Obligation]:
     made: list[Obligation] = []
     for f, g in pairs:
         s = PairOfPredicates(values, f, g)
-        condition = overlaps_when(s.words, f, s.a, g, s.b)
-        met = all_of(s.f_of(s.v), s.g_of(s.v))
-        made += _both(
-            s,
-            f"{f} apart from {g}",
-            negation(condition),
-            enough=_obligation(s, negation(met), f_holds=s.f_of(s.v), g_holds=s.g_of(s.v)),
-            needed=any_of(*(all_of(s.f_of(w), s.g_of(w)) for w in s.witnesses())),
-        )
+        apart = negation(overlaps_when(s.words, f, s.a, g, s.b))
+        answer = negation(all_of(s.f_of(s.v), s.g_of(s.v)))
+        needed = any_of(*(all_of(s.f_of(w), s.g_of(w)) for w in s.witnesses()))
+        guards = {"f holds": s.f_of(s.v), "g holds": s.g_of(s.v)}
+        made += _both(s, f"{f} apart from {g}", apart, answer, guards, needed)
     return made
 
 
 def _both(
-    s: PairOfPredicates, name: str, condition: Truth, enough: Callable[[str, Truth], Obligation], needed: Truth
+    s: PairOfPredicates, name: str, condition: Truth, answer: Truth, guards: Mapping[str, Truth], needed: Truth
 ) -> list[Obligation]:
     """A condition that never, or always, holds is no obligation in the one direction and all of it in the other."""
     made = []
     if condition is not False:
-        made.append(enough(f"{name}, enough", condition))
+        possible = {key: all_of(condition, guard) for key, guard in guards.items()}
+        made.append(_of(s, f"{name}, enough", implication(condition, answer), possible))
     if condition is not True:
         fails = negation(condition)
-        goal, guards = formula(implication(fails, needed)), {"the condition fails": formula(fails)}
-        made.append(Obligation(f"{name}, needed", goal, s.given(), guards, _constants(s), s.smaller(), s.supposes))
+        asked = _of(s, f"{name}, needed", implication(fails, needed), {"the condition fails": fails})
+        made.append(evolve(asked, shown={key: asked.shown[key] for key in ("f", "g")}))
     return made
-
-
-def _obligation(s: PairOfPredicates, answer: Truth, **guards: Truth) -> Callable[[str, Truth], Obligation]:
-    """Makes an obligation: the answer holds wherever the condition does, and each guard is possible there."""
-
-    def make(name: str, condition: Truth) -> Obligation:
-        possible = {key.replace("_", " "): formula(all_of(condition, guard)) for key, guard in guards.items()}
-        goal = formula(implication(condition, answer))
-        return Obligation(name, goal, s.given(), possible, s.shown(), s.smaller(), s.supposes)
-
-    return make
-
-
-def _constants(s: PairOfPredicates) -> dict[str, ShownValue]:
-    shown: dict[str, Any] = s.shown()
-    return {key: shown[key] for key in ("f", "g")}
 
 
 def ordered(forms: Sequence[Form]) -> list[Pair]:
@@ -343,7 +319,7 @@ def order_of_strings(values: Values) -> list[Obligation]:
     ]
 
 
-def _of(s: PairOfPredicates, name: str, goal: Truth, guards: dict[str, Truth]) -> Obligation:
+def _of(s: PairOfPredicates, name: str, goal: Truth, guards: Mapping[str, Truth]) -> Obligation:
     possible = {key: formula(guard) for key, guard in guards.items()}
     return Obligation(name, formula(goal), s.given(), possible, s.shown(), s.smaller(), s.supposes)
 

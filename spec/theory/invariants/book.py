@@ -108,9 +108,7 @@ class Moment:
 
 @frozen
 class AlongPath:
-    """An induction along the path from `start` to `end`: what passes along each link of it. A lemma names these, and is
-    given what the schema `path_induction` says of them, so that it can be given nothing else in its place.
-    """
+    """A property that passes along each link from `start` to `end`, of which a lemma is given `path_induction`."""
 
     holds: Callable[[Term], Truth]
     start: Term
@@ -213,9 +211,8 @@ class Book:
         return frozenset().union(*(self.rests_on(each) for each in here.needs))
 
     def in_order(self) -> list[str]:
-        """The lemmas, each after those of the same moment that it needs; then the conjuncts, each after those that it
-        is given of the moment after a step. What else there is goes in a circle, and proves nothing.
-        """
+        """The lemmas, each after those that it needs; then the conjuncts, each after those that it is given of the
+        moment after a step. What goes in a circle proves nothing, and is refused."""
         for each in (*self.conjuncts.values(), *self.lemmas.values()):
             self.refuse_unknown(each.name, (*each.needs, *getattr(each, "then", ())))
         lemmas = {name: {need for need in each.needs if need in self.lemmas} for name, each in self.lemmas.items()}

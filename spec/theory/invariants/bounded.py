@@ -73,10 +73,7 @@ class Bounded:
 
 @frozen(kw_only=True)
 class Reached:
-    """A run of so many steps from the beginning, after which `never` is false: its witness, in a world of this size.
-
-    What is shown by a witness is shown for good, so there is no bound to it.
-    """
+    """A run of so many steps from the beginning, after which `never` is false: a witness, which shows it for good."""
 
     name: str
     proof: Induction

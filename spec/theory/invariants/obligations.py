@@ -62,8 +62,7 @@ class Inductive(Obligation):
 
 @frozen(eq=False)
 class Induction:
-    """The proof that all conjuncts of a book hold always. With another step or handler, it is about another
-    protocol. A book that goes in a circle is refused."""
+    """The proof that all conjuncts of a book hold always; with another step or handler, under another protocol."""
 
     book: Book
     policy: str = ""
@@ -352,9 +351,7 @@ def _found(formula: z3.ExprRef) -> set[str]:
 
 
 def _defines(formula: z3.ExprRef) -> str:
-    """The relation after the step that it says all about, if any: it is one side of an equivalence, on some
-    condition.
-    """
+    """The relation after the step that it says all about, if any: one side of an equivalence, on some condition."""
     body = formula
     while z3.is_quantifier(body):
         body = body.body()

@@ -144,9 +144,7 @@ ABOUT: dict[str, Sort] = {"adv": ADV, "unadv": ADV, "sub": SUB, "unsub": SUB, "p
 
 @frozen
 class Facts:
-    """Relations that no step changes. An item is a place in a queue, once and for all: `before` is the order of
-    sending.
-    """
+    """Relations that no step changes. An item is a place in a queue, once and for all; `before` is their order."""
 
     link: Relation = over(BROKER, BROKER)
     covers: Relation = over(SUB, SUB)
@@ -221,9 +219,7 @@ MESSAGES = "a queued item is one message, and items are in the order in which th
 
 
 def facts_hold(logic: Logic, facts: Facts) -> list[Clause]:
-    """Facts about all filters, ids and queues, each with the hypothesis that it is part of. `trees` says that links
-    form a tree (RTE-1).
-    """
+    """Facts about all filters, ids and queues, each with the hypothesis that it is part of."""
     f = facts
     return [
         Clause("a filter covers itself", (SUB,), lambda s: f.covers(s, s), ("COV-1",), COVERING),

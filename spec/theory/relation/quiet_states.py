@@ -32,6 +32,7 @@ from routeproof.spec.theory import (
     Truth,
     declare,
     holding,
+    never,
 )
 from routeproof.spec.theory.relation import Facts, Sends, Tree, WorldState, of_overlay
 from routeproof.spec.theory.relation.routing import HandlerStep
@@ -44,13 +45,6 @@ SUBSCRIBED = "subscribed: an active subscription is in the table of its home, as
 NO_STALE_SUBSCRIPTION = "no stale subscription: nothing else is local anywhere"
 
 QUIET = (AGREEMENT, SETTLED, FLOODED, NO_STALE_ADVERTISEMENT, SUBSCRIBED, NO_STALE_SUBSCRIPTION)
-
-
-def nothing_said() -> Sends:
-    def nothing(*terms: Term) -> Truth:
-        return False
-
-    return Sends(nothing, nothing)
 
 
 @frozen
@@ -67,7 +61,7 @@ class Scene:
     def broker(self, b: Term) -> HandlerStep:
         """This broker at rest: its tables are the same before and after."""
         tables = self.state.tables(b)
-        return self.handler(self.logic, self.facts, self.policy, b, b, tables, tables, nothing_said())
+        return self.handler(self.logic, self.facts, self.policy, b, b, tables, tables, Sends(never, never))
 
     def candidate(self, b: Term, u: Term, s: Term) -> Truth:
         return self.broker(b).candidate(u, s)

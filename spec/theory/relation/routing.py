@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from attrs import Factory, define, frozen
 
-from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth
+from routeproof.spec.theory import ADV, BROKER, ITEM, PUB, SUB, Clause, Logic, Relation, Term, Truth, never
 from routeproof.spec.theory.relation import ABOUT, Facts, Sends, TableRelations
 
 WANTED_BY: dict[str, tuple[str, ...]] = {
@@ -27,20 +27,16 @@ WANTED_BY: dict[str, tuple[str, ...]] = {
 POLICIES = tuple(WANTED_BY)
 
 
-def _never(*terms: Term) -> Truth:
-    return False
-
-
 @frozen
 class Change:
     """Effects of one kind of message: entries of the new tables, neighbours to settle, and neighbours to inform."""
 
     advs: Callable[[Term, Term], Truth]
     subs: Callable[[Term, Term], Truth]
-    settles: Callable[[Term], Truth] = _never
+    settles: Callable[[Term], Truth] = never
     tells: dict[str, Callable[[Term, Term], Truth]] = Factory(dict)
     """Per kind: `tells[kind](u, m)` where u must get m, in addition to the messages of settling."""
-    delivers: Callable[[Term, Term], Truth] = _never
+    delivers: Callable[[Term, Term], Truth] = never
     rules: tuple[str, ...] = ()
 
 
@@ -248,7 +244,7 @@ class HandlerStep:
                 return logic.all_of(
                     self.is_settled(change, u), self.before.sent(u, m), lambda: logic.no(self.wanted(u, m))
                 )
-        return logic.all_of(near, lambda: change.tells.get(kind, _never)(u, m))
+        return logic.all_of(near, lambda: change.tells.get(kind, never)(u, m))
 
     def messages(self, kind: str, change: Change) -> list[Clause]:
         """Clauses about messages of one kind: each that is due is sent, once, and nothing else."""
