@@ -2,8 +2,9 @@
 
 import json
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,12 +12,16 @@ import pytest
 from routeproof.checker.cli import main
 from routeproof.checker.counterexamples.recorded import Cause, NotRejected, shrink_recorded
 from routeproof.checker.counterexamples.recording import Recording, recording_of
+from routeproof.checker.instances import shipped
 from routeproof.checker.system import interrupts
 from routeproof.checker.validate import validate
+from routeproof.model.protocols import DEFINITIONS
 from routeproof.traces import read_trace, to_parquet
+from tests.campaigns import drawn
 from tests.checker.command import Here
 from tests.checker.validate.corrupt import CORRUPTIONS, Row
 from tests.checker.validate.walks import rows_of, write
+from tests.kit.runs import run_of
 
 Spoil = Callable[[list[Row]], object]
 
@@ -87,6 +92,37 @@ def test_under_every_policy(policy: str, fault: str, tmp_path: Path) -> None:
     shrink_recorded(whole, small)
     assert Cause.of(validate(whole).rejections[0]) == Cause.of(validate(small).rejections[0])
     assert len(small.read_text().splitlines()) < len(rows) - 5
+
+
+def _runs_of(protocol: str) -> Iterator[list[Row]]:
+    """Recorded runs of the instances of a protocol that keep all properties, those of few brokers first."""
+    mine = [each for each in shipped() if each.protocol == protocol and not each.must_fail]
+    for instance in sorted(mine, key=lambda each: (len(each.overlay.edges), each.name)):
+        yield run_of(instance.name, instance.policies[-1], 1)
+
+
+@drawn(0.1)
+@pytest.mark.parametrize("protocol", DEFINITIONS)
+def test_runs_of_every_protocol(protocol: str, share: float, tmp_path: Path) -> None:
+    """A run that lacks one message: what is left is rejected at the same event, for the same rule and messages."""
+    rows = next(rows for rows in _runs_of(protocol) if len(rows) > 40)
+    rows = [{key: value for key, value in rows[0].items() if key not in ("actions", "violation")}, *rows[1:]]
+    spoken = [i for i, row in enumerate(rows) if row.get("event") in ("send", "deliver")]
+    shrunk = 0
+    for at in Random(5).sample(spoken, max(2, round(share * len(spoken)))):
+        whole, small = write([*rows[:at], *rows[at + 1 :]], tmp_path / "whole.jsonl"), tmp_path / "small.jsonl"
+        if not (before := validate(whole)).rejections:
+            assert before.verdict == "unknown", "it was in the last step"
+            continue
+        shrink_recorded(whole, small)
+        after = validate(small)
+        first, last = before.rejections[0], after.rejections[0]
+        assert Cause.of(first) == Cause.of(last)
+        assert first.handling.partition("(")[0] == last.handling.partition("(")[0]
+        assert after.events < before.events
+        _is_part(small, whole)
+        shrunk += 1
+    assert shrunk
 
 
 @pytest.fixture

@@ -339,7 +339,8 @@ class BrokerReplay:
         """The rejection of a step that differs from the model's."""
         line = found.line or self._line
         made = self._rejected(found.seq, found.rule, found.wanted, found.seen, line, self._time)
-        details = "" if told.kind in ("unsubscribe", "unadvertise") else f" ({told.said.details()})"
+        said = "" if told.kind in ("unsubscribe", "unadvertise") else told.said.details()
+        details = f" ({said})" if said else ""
         whence = f"client {self._peer}".strip() if self._sender == LOCAL else self.setting.name_of(self._sender)
         handling = f"{told.said}{details} from {whence}"
         return evolve(made, at=self._begun_line, handling=handling[:LONGEST], reason=found.reason)
