@@ -24,7 +24,7 @@ from routeproof.checker.pruning.validate.model import (
     pruning_in_model,
 )
 from routeproof.checker.validate.broker.canonical import CanonicalMessage
-from routeproof.checker.validate.broker.comparison import FLOODED, blame
+from routeproof.checker.validate.broker.comparison import FLOODED, Reasons, blame, reason_of_publication
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message
 from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, Sends
 from routeproof.checker.validate.clients import bucket_of
@@ -343,6 +343,10 @@ class PruningModel(BrokerModel):
         if extra is not None and extra.adds and self._is_covered_by_retained(extra):
             return "PRN-9"
         return blame(self._told.kind, self._tables, self._model.covering, missing, extra)
+
+    def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
+        reasons = Reasons(self._tables, self._model.covering, self._name_of, self._sender)
+        return reason_of_publication(reasons, missing, extra, to) if self.blame(missing, extra) == "RTE-5" else ""
 
     def _is_retained(self, said: CanonicalMessage) -> bool:
         ids = {id for id, _ in said.about}

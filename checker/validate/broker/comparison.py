@@ -203,6 +203,14 @@ class Reasons:
         return "a client" if hop == LOCAL else self.name_of(hop)
 
 
+def reason_of_publication(
+    reasons: Reasons, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node
+) -> str:
+    """Returns the reason where a publication is at stake; a protocol may have others for control messages."""
+    said = missing or extra
+    return reasons.of(missing, extra, to) if said is not None and said.kind == "publish" else ""
+
+
 def matches(publication: CanonicalMessage, s: Subscription) -> str:
     """A sentence that says why a publication is delivered."""
     return f"{publication.about[0][0]} ({_short(publication.event)}) matches {_shown(s)}, a subscription made here"

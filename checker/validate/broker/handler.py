@@ -20,7 +20,7 @@ from msgspec import UNSET
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
-from routeproof.checker.validate.broker.comparison import blame, differ
+from routeproof.checker.validate.broker.comparison import Reasons, blame, differ, reason_of_publication
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import BrokerModel, Sends
 from routeproof.checker.validate.fast import Replica
@@ -250,10 +250,11 @@ class HandlerModel(BrokerModel):
         self._known: dict[tuple[type, str], Entity] = {}
         self._outcome = Outcome(self._local)
         self._told: MessageMeaning
+        self._sender = LOCAL
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:
         assert isinstance(told, OwnMeaning)
-        self._told, self._outcome = told, Outcome(self._local)
+        self._told, self._sender, self._outcome = told, sender, Outcome(self._local)
         try:
             message = self.message(told.message)
         except _UnknownIdError:
@@ -328,6 +329,12 @@ class HandlerModel(BrokerModel):
             if rule in rules or not rules:
                 return rule
         return rules[0] if rules else "TRC-5"
+
+    def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
+        if not isinstance(self._local, Tables) or self.blame(missing, extra) != "RTE-5":
+            return ""
+        reasons = Reasons(self._local, self._setting.policy, self._setting.name_of, self._sender)
+        return reason_of_publication(reasons, missing, extra, to)
 
     def canonical(self, message: Hashable) -> CanonicalMessage:
         return own_in_model(message)
