@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NoReturn
 
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.system.files import STDOUT, write_report
+from routeproof.checker.system.terminal import json_text, say
 from routeproof.model.filters.interface import quoted
 from routeproof.model.reading import did_you_mean
 
@@ -90,6 +93,21 @@ def between(least: float, most: float, what: str) -> Callable[[str], float]:
     return read
 
 
+def above_zero(most: float, range_: str) -> Callable[[str], float]:
+    """Returns a reader of numbers above 0 and up to `most`; `range_` ends the sentence that says so."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not 0 < number <= most:
+            raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected {range_}")
+        return number
+
+    return read
+
+
 seconds = between(0.000001, MOST_SECONDS, "a number of seconds")
 """Reads a time limit, in seconds."""
 
@@ -107,6 +125,44 @@ def one_of(known: Iterable[str], what: str) -> Callable[[str], str]:
     return read
 
 
-def add_json(group: argparse._ActionsContainer) -> None:
+def add_json(group: argparse._ActionsContainer, what: str = "the report") -> None:
     """The option that every command with a report has."""
-    group.add_argument("--json", metavar="FILE|-", help="write the report as JSON; - is standard output")
+    group.add_argument("--json", metavar="FILE|-", help=f"write {what} as JSON; - is standard output")
+
+
+def add_workers(group: argparse._ActionsContainer, about: str, default: int | None = None) -> None:
+    """The option that every command with worker processes has."""
+    group.add_argument("--workers", metavar="N", type=whole(1, MOST_WORKERS), default=default, help=about)
+
+
+def add_engine(group: argparse._ActionsContainer, files: str) -> None:
+    """The options that every command with Spark has. `files`: what the machines of a cluster read."""
+    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
+    known = one_of(("local", "spark"), "engine")
+    group.add_argument("--engine", metavar="E", default="local", type=known, help=engine)
+    master = f"with --engine spark: a cluster, whose machines read {files}"
+    group.add_argument("--master", metavar="URL", help=master)
+
+
+def refuse_master(command: str, arguments: argparse.Namespace) -> None:
+    if arguments.master is not None and arguments.engine != "spark":
+        raise UsageError(f"{command}: --master names a Spark cluster; give --engine spark as well")
+
+
+def refuse_streams(command: str, traces: Iterable[Path], *, on_cluster: bool) -> None:
+    """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
+    from routeproof.traces.files import STDIN, is_stream
+
+    paths = list(traces)
+    if [str(path) for path in paths].count(STDIN) > 1:
+        raise UsageError(f"{command}: - is given twice; standard input can be read once")
+    if on_cluster and any(map(is_stream, paths)):
+        raise UsageError(f"{command}: a cluster cannot read standard input or a pipe; write it to a file first")
+
+
+def report(target: str | None, text: Callable[[], str], content: Callable[[], object]) -> None:
+    """Prints a report, unless its JSON takes standard output, and writes it as JSON if the user wants it."""
+    if target != STDOUT:
+        say(text())
+    if target is not None:
+        write_report(target, json_text(content()))

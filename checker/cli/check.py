@@ -14,7 +14,7 @@ from routeproof.checker.check.conclusion import Failure, JobOutcome, Run, Status
 from routeproof.checker.check.machine import github, json_report, junit
 from routeproof.checker.check.request import is_everything, jobs_of, not_asked_of, options_of
 from routeproof.checker.check.table import render
-from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, one_of, seconds, whole
+from routeproof.checker.cli.arguments import Parser, add_json, add_workers, one_of, seconds, whole
 from routeproof.checker.evaluation import Finding
 from routeproof.checker.system import files, interrupts, memory
 from routeproof.checker.system.files import (
@@ -74,7 +74,7 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
 def _add_how(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--engine", default="explore", metavar="E", type=_engine, help="explore (default: every state) or fuzz")
-    add("--workers", metavar="N", type=whole(1, MOST_WORKERS), help="number of worker processes; default: one per core")
+    add_workers(group, "number of worker processes; default: one per core")
     add("--max-states", metavar="N", type=whole(1), help="explore: end each search after N states")
     about = "explore: end searches before all together exceed SIZE (500M, 2G); default: most of the free memory"
     add("--max-memory", metavar="SIZE", type=memory.size, help=about)

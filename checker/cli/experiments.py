@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shutil
 from pathlib import Path
 
 from routeproof.checker.check import cores
-from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
+from routeproof.checker.cli.arguments import Parser, above_zero, add_json, add_workers, report, whole
 from routeproof.checker.experiments import REPORT, ExperimentRequest, Findings, experiments, run_all, shown, write
 from routeproof.checker.experiments import table as markdown
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
-from routeproof.checker.system.files import (
-    STDOUT,
-    note_unwritten,
-    refuse_no_directory,
-    refuse_unwritable,
-    write_report,
-    write_text,
-)
-from routeproof.checker.system.terminal import Ticker, json_text, say, table
+from routeproof.checker.system.files import note_unwritten, refuse_no_directory, refuse_unwritable, write_text
+from routeproof.checker.system.terminal import Ticker, table
 from routeproof.impl.workloads import MOST_SCALE
-from routeproof.model.filters.interface import quoted
 
 REPRODUCE_DESCRIPTION = """\
 Repeat the named experiments of the papers, or all of them, with the simulated reference
@@ -39,6 +30,9 @@ REPRODUCE_EXAMPLES = """\
   routeproof reproduce 001-fig8 001-fig9 --scale 0.2
   routeproof list experiments                       their names"""
 
+SCALE = above_zero(MOST_SCALE, f"a number above 0 and up to {MOST_SCALE:g}, 1 being the paper's size")
+"""Reads a size relative to that of a paper."""
+
 OUT = Path("reproduced")
 INDEX = "README.md"
 
@@ -46,36 +40,15 @@ INDEX = "README.md"
 def reproduce_parser() -> Parser:
     p = Parser("reproduce", REPRODUCE_DESCRIPTION, REPRODUCE_EXAMPLES)
     add = p.add_argument
-    add(
-        "experiments", metavar="EXPERIMENT", nargs="*", help="an experiment (routeproof list experiments); default: all"
-    )
-    add(
-        "--scale",
-        metavar="X",
-        type=_scale,
-        help="size relative to the paper's, which is 1; default: set by each experiment",
-    )
+    named = "an experiment (routeproof list experiments); default: all"
+    add("experiments", metavar="EXPERIMENT", nargs="*", help=named)
+    scale = "size relative to the paper's, which is 1; default: set by each experiment"
+    add("--scale", metavar="X", type=SCALE, help=scale)
     add("--full", action="store_true", help="run at the paper's size, as --scale 1: an hour or more")
     add("--seed", metavar="N", default=0, type=whole(0), help="seed of the random draws; default: 0")
-    add(
-        "--workers",
-        metavar="N",
-        type=whole(1, MOST_WORKERS),
-        help="runs at a time, each in its own process; default: one per core",
-    )
+    add_workers(p, "runs at a time, each in its own process; default: one per core")
     add("--out", metavar="DIR", default=OUT, type=Path, help=f"the directory for the results; default: {OUT}")
     return p
-
-
-def _scale(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= MOST_SCALE:
-        range_ = f"up to {MOST_SCALE:g}, 1 being the paper's size"
-        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected a number above 0 and {range_}")
-    return number
 
 
 def reproduce_command(arguments: argparse.Namespace) -> int:
@@ -188,10 +161,7 @@ def bench_command(arguments: argparse.Namespace) -> int:
             ticker.doing = f"bench {what}"
 
         rows, error = gathered(bench(arguments.names, doing))
-    report = by_suite(rows)
+    measured = by_suite(rows)
     with interrupts.noted():  # what was measured is reported
-        if arguments.json != STDOUT:
-            say(render(report))
-        if arguments.json is not None:
-            write_report(arguments.json, json_text(report))
+        report(arguments.json, lambda: render(measured), lambda: measured)
         return 0 if error is None else ended(error)

@@ -73,52 +73,36 @@ def _count(rows_of: Callable[[], list[Row]]) -> int | None:
 # -- rows and columns of each kind -------------------------------------------------------------------------------------
 
 
+def _fields(each: object, *names: str) -> Row:
+    values = {name: getattr(each, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
 def _protocols() -> list[Row]:
-    return [
-        {"id": name, "policies": list(definition.policies), "about": definition.about}
-        for name, definition in DEFINITIONS.items()
-    ]
+    return [{"id": name, **_fields(each, "policies", "about")} for name, each in DEFINITIONS.items()]
 
 
 def _properties() -> list[Row]:
-    return [
-        {"id": p.id, "kind": p.kind, "over": p.over, "policies": list(p.policies), "about": p.about}
-        for p in PROPERTIES.values()
-    ]
-
-
-def _rules() -> list[Row]:
-    return [asdict(rule) for rule in RULES.values()]
-
-
-def _claims() -> list[Row]:
-    return [asdict(claim) for claim in CLAIMS.values()]
+    return [_fields(each, "id", "kind", "over", "policies", "about") for each in PROPERTIES.values()]
 
 
 def _instances() -> list[Row]:
     return [
         {
-            "name": instance.name,
-            "protocol": instance.protocol,
-            "policies": list(instance.policies),
+            **_fields(instance, "name", "protocol", "policies"),
             "brokers": len(instance.overlay.brokers),
             "advertisements": len(instance.advertisers),
             "subscriptions": len(instance.subscribers),
             "publications": len(instance.publications),
             "faults": asdict(instance.faults),
-            "must_reach": list(instance.must_reach),
-            "must_fail": list(instance.must_fail),
-            "about": instance.about,
+            **_fields(instance, "must_reach", "must_fail", "about"),
         }
         for instance in shipped()
     ]
 
 
 def _mutants() -> list[Row]:
-    return [
-        {"id": m.id, "protocol": m.protocol, "rule": m.rule, "policies": list(m.policies), "about": m.about}
-        for m in MUTANTS.values()
-    ]
+    return [_fields(each, "id", "protocol", "rule", "policies", "about") for each in MUTANTS.values()]
 
 
 def _workloads() -> list[Row]:
@@ -136,14 +120,10 @@ def _theorems() -> list[Row]:
 
 
 def _experiments() -> list[Row]:
-    from routeproof.checker.experiments import (
-        experiments,  # with the simulator and all that it runs
-    )
+    from routeproof.checker.experiments import experiments  # with the simulator and all that it runs
 
-    return [
-        {"id": name, "figure": each.figure, "scale": each.scale, "about": each.about, "assumptions": each.assumptions}
-        for name, each in experiments().items()
-    ]
+    rows = experiments().items()
+    return [{"id": name, **_fields(each, "figure", "scale", "about", "assumptions")} for name, each in rows]
 
 
 # -- what of it fits on a line -----------------------------------------------------------------------------------------
@@ -151,14 +131,17 @@ def _experiments() -> list[Row]:
 KINDS: dict[str, tuple[Callable[[], list[Row]], Callable[[Row], list[str]]]] = {
     "protocols": (_protocols, lambda row: [str(row["id"]), f"{row['about']} Policies: {_under(row)}."]),
     "properties": (_properties, lambda row: [str(row["id"]), str(row["kind"]), f"{row['about']} {_unless_all(row)}"]),
-    "rules": (_rules, lambda row: [str(row["id"]), str(row["protocol"]), str(row["title"])]),
+    "rules": (
+        lambda: [asdict(rule) for rule in RULES.values()],
+        lambda row: [str(row["id"]), str(row["protocol"]), str(row["title"])],
+    ),
     "instances": (
         _instances,
         lambda row: [str(row["name"]), str(row["protocol"]), f"{row['brokers']} brokers", str(row["about"])],
     ),
     "mutants": (_mutants, lambda row: [str(row["id"]), str(row["rule"]), f"{row['about']} {_unless_all(row)}"]),
     "claims": (
-        _claims,
+        lambda: [asdict(claim) for claim in CLAIMS.values()],
         lambda row: [str(row["id"]), str(row["verdict"]), f"{row['says']} [{row['property']}]{_mended(row)}"],
     ),
     "theorems": (_theorems, lambda row: [str(row["id"]), str(row["about"])]),

@@ -8,17 +8,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from routeproof.checker.cli.arguments import Parser, between, one_of
-from routeproof.checker.system import interrupts
-from routeproof.checker.system.errors import UsageError, ended, gathered
-from routeproof.checker.system.files import (
-    STDOUT,
-    note_unwritten,
-    refuse_no_directory,
-    refuse_unwritable,
-    write_report,
+from routeproof.checker.cli.arguments import (
+    Parser,
+    add_engine,
+    add_json,
+    between,
+    one_of,
+    refuse_master,
+    refuse_streams,
+    report,
 )
-from routeproof.checker.system.terminal import Ticker, json_text, say
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import ended, gathered
+from routeproof.checker.system.files import note_unwritten, refuse_no_directory, refuse_unwritable, write_report
+from routeproof.checker.system.terminal import Ticker, json_text
 
 if TYPE_CHECKING:
     from routeproof.checker.placement.engines import PlacementAnswer
@@ -36,7 +39,6 @@ EXAMPLES = """\
   routeproof place run.parquet --out placed               tables, and a page with pictures
   routeproof place run.parquet --engine spark --json -"""
 
-ENGINES = ("local", "spark")
 METRICS = ("load", "delay")
 
 
@@ -53,27 +55,19 @@ def place_parser() -> Parser:
     p.add_argument("--metric", metavar="M", default="load", type=one_of(METRICS, "metric"), help=metric)
     weight = "the weight of the metric, from 0 to 100 (default): GRAPE drops candidates above 100 - P"
     p.add_argument("--weight", metavar="P", default=100.0, type=between(0, 100, "a weight"), help=weight)
-    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
-    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
-    p.add_argument(
-        "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
-    )
+    add_engine(p, "the trace by its name")
     out = "write placement.parquet, load.parquet, placement.json and report.html into DIR; several traces: DIR/1, ..."
     p.add_argument("--out", metavar="DIR", type=Path, help=out)
-    p.add_argument("--json", metavar="FILE|-", help="write the answers as JSON; - is standard output")
+    add_json(p, "the answers")
     return p
 
 
 def place_command(arguments: argparse.Namespace) -> int:
     from routeproof.checker.placement.report import as_json, text
-    from routeproof.traces.files import STDIN, called, is_stream, stored
+    from routeproof.traces.files import called, stored
 
-    if arguments.master is not None and arguments.engine != "spark":
-        raise UsageError("place: --master names a Spark cluster; give --engine spark as well")
-    if [str(path) for path in arguments.traces].count(STDIN) > 1:
-        raise UsageError("place: - is given twice; standard input can be read once")
-    if arguments.master is not None and any(is_stream(path) for path in arguments.traces):
-        raise UsageError("place: a cluster cannot read standard input or a pipe; write it to a file first")
+    refuse_master("place", arguments)
+    refuse_streams("place", arguments.traces, on_cluster=arguments.master is not None)
     refuse_unwritable(arguments.json)
     refuse_no_directory(arguments.out, "the answers")
     with ExitStack() as stack:
@@ -83,11 +77,12 @@ def place_command(arguments: argparse.Namespace) -> int:
     with interrupts.noted():  # answers that are there are reported
         if arguments.out is not None:
             _write(found, arguments.out, several=len(paths) > 1)
-        if arguments.json != STDOUT:
-            say("\n\n".join(map(text, found)))
-        if arguments.json is not None:
-            left = [called(path) for path in paths[len(found) :]]
-            write_report(arguments.json, json_text({"placements": list(map(as_json, found)), "left": left}))
+        left = [called(path) for path in paths[len(found) :]]
+        report(
+            arguments.json,
+            lambda: "\n\n".join(map(text, found)),
+            lambda: {"placements": list(map(as_json, found)), "left": left},
+        )
         code = 3 if any(each.bad.count for each in found) else 0
         if error is not None:
             code = ended(error)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routeproof.checker.check import FOUND, cores
-from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, add_json, whole
+from routeproof.checker.cli.arguments import Parser, add_json, add_workers
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
@@ -44,12 +44,7 @@ def prove_parser() -> Parser:
         "--refinement", metavar="INSTANCE", nargs="*", help="compare the model with the relation of the proofs"
     )
     p.add_argument("--mutant", metavar="ID", help="with --refinement: put this seeded fault into the model")
-    p.add_argument(
-        "--workers",
-        metavar="N",
-        type=whole(1, MOST_WORKERS),
-        help="theorems at a time, each in its own process; default: one per core",
-    )
+    add_workers(p, "theorems at a time, each in its own process; default: one per core")
     add_json(p)
     traces = f"write counterexamples to DIR as traces; default: {FOUND}"
     p.add_argument("--traces", metavar="DIR", type=Path, help=traces)

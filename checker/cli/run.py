@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import math
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,13 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from routeproof.checker import instances
-from routeproof.checker.cli.arguments import Parser, between, one_of, seconds, whole
+from routeproof.checker.cli.arguments import Parser, above_zero, between, one_of, seconds, whole
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import clear_away_parts, refuse_no_directory
 from routeproof.checker.system.terminal import count
 from routeproof.checker.wings import RunOptions, Wing, wings
 from routeproof.impl import Implementation, all_policies, implementation_of
-from routeproof.impl.observers import OBSERVES
+from routeproof.impl.observers import OBSERVES, quantile
 from routeproof.impl.simulator import MILLISECOND
 from routeproof.impl.workloads import MOST_SCALE, SMALL, WORKLOADS, Workload
 from routeproof.impl.workloads.workload import of_operations
@@ -90,19 +89,12 @@ def run_parser() -> Parser:
     add("--pace", metavar="X", type=_pace, help=pace)
     add("--seconds", metavar="S", type=seconds, help="with --tcp: end the run after S seconds; default: 600")
     add("--host", metavar="H", type=_host, help="with --tcp: the address that brokers listen on; default: 127.0.0.1")
-    add(
-        "--max-frame",
-        metavar="BYTES",
-        type=whole(SMALLEST_FRAME, LARGEST_FRAME),
-        help="with --tcp: longest frame; default: 1 MiB",
-    )
+    bytes_, frame = whole(SMALLEST_FRAME, LARGEST_FRAME), "with --tcp: longest frame; default: 1 MiB"
+    add("--max-frame", metavar="BYTES", type=bytes_, help=frame)
     return p
 
 
-def _scale(text: str) -> float:
-    return _number(text, MOST_SCALE, f"up to {MOST_SCALE:g}, 1 being the paper's size")
-
-
+_scale = above_zero(MOST_SCALE, f"a number above 0 and up to {MOST_SCALE:g}, 1 being the paper's size")
 _pace = between(LEAST_PACE, 1e9, "a number, 1 being real time,")
 
 
@@ -114,16 +106,6 @@ def _host(text: str) -> str:
     except (OSError, UnicodeError):
         pass
     raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected an address of this machine")
-
-
-def _number(text: str, most: float, range_: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= most:
-        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected a number above 0 and {range_}")
-    return number
 
 
 @frozen
@@ -261,6 +243,15 @@ def _played(instance: Instance, arguments: argparse.Namespace, implementation: I
 
 def by_kind(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {n:,}" for kind, n in counts.items())
+
+
+def quantiles(delays: Iterable[int]) -> dict[str, int] | None:
+    """Nanoseconds from publishing to delivery, over all deliveries; None where nothing was delivered."""
+    ordered = sorted(delays)
+    if not ordered:
+        return None
+    shares = {name: quantile(ordered, share) for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}
+    return {"least": ordered[0], "mean": sum(ordered) // len(ordered), **shares, "most": ordered[-1]}
 
 
 def delays(delay: Mapping[str, int] | None) -> str:

@@ -7,7 +7,6 @@ histogram of all delays, and `summary` what is worth knowing at a glance. Times 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -19,13 +18,13 @@ import pyarrow.parquet as pq
 from attrs import asdict, frozen
 
 from routeproof import traces
-from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays
+from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays, quantiles
 from routeproof.checker.conform import Conform, Diverges
 from routeproof.checker.experiments.plots import figures
 from routeproof.checker.system.files import note_unwritten, whole, write_text
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.system.terminal import StatusLine, json_text, printable, say, table
-from routeproof.impl.observers import DELAYS, Metrics, Recorder, histogram, quantile
+from routeproof.impl.observers import DELAYS, Metrics, Recorder, histogram
 from routeproof.impl.simulator import MILLISECOND, SECOND, Network, Observer, Simulator
 from routeproof.model.overlay import Node
 
@@ -82,23 +81,15 @@ def _network(arguments: argparse.Namespace) -> Network:
 
 @contextmanager
 def _recorder(request: RunRequest) -> Iterator[Recorder]:
-    """Its trace takes its name only when all of it is written: so that half a trace is never mistaken for a whole
-    one.
-    """
-    path: Path = request.arguments.out / TRACE
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Its trace takes its name only when all of it is written: half a trace is never mistaken for a whole one."""
     header = {
         **request.header(),
         "naming": request.drawn.topology.name,
         "latency": _network(request.arguments).latency,
         "looks": request.drawn.look_every,
     }
-    try:
-        with traces.TraceWriter(part, **header) as trace:
-            yield Recorder(trace, request.names.__getitem__, request.arguments.snapshots)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(request.arguments.out / TRACE) as part, traces.TraceWriter(part, **header) as trace:
+        yield Recorder(trace, request.names.__getitem__, request.arguments.snapshots)
 
 
 class _Progress(Observer):
@@ -164,7 +155,6 @@ def _as_json(request: RunRequest, concluded: RunSummary, seconds: float) -> dict
 
 def _report(request: RunRequest, concluded: RunSummary, files: list[str], seconds: float) -> list[str]:
     """Report for the terminal."""
-    delay = concluded.delay
     what = f"{concluded.virtual_seconds:,.1f} s of {request.nodes}"
     own = f"{request.implementation.protocol:<12}{request.options.words(concluded.own)}"
     return [
@@ -174,7 +164,7 @@ def _report(request: RunRequest, concluded: RunSummary, files: list[str], second
         f"handled     {by_kind(concluded.messages)}",
         f"triggered   {concluded.triggered:,}",
         f"delivered   {concluded.delivered:,}, false positives {concluded.false_positives:,}",
-        "delay       " + delays(asdict(delay) if delay else None),
+        "delay       " + delays(concluded.delay),
         *([own] if concluded.own else []),
         *(["conform     each step is the model's"] if request.arguments.conform else []),
         "",
@@ -213,31 +203,18 @@ def write_samples(metrics: Metrics, names: Mapping[Node, str], path: Path) -> No
         **{name: pa.array(metrics.columns[name], pa.int64()) for name in (*metrics.momentary, *metrics.counted)},
         **{name: pa.array(metrics.windows[name], pa.int64()) for name in DELAYS},
     }
-    with path.open("wb") as file:
-        pq.write_table(pa.table(columns), file, compression="zstd")
+    _write_parquet(columns, path)
 
 
 def write_delays(metrics: Metrics, path: Path) -> None:
     buckets = histogram(metrics.delays)
-    columns = {
-        "above": pa.array([bucket.above for bucket in buckets], pa.int64()),
-        "most": pa.array([bucket.most for bucket in buckets], pa.int64()),
-        "count": pa.array([bucket.count for bucket in buckets], pa.int64()),
-    }
+    fields = ("above", "most", "count")
+    _write_parquet({f: pa.array([getattr(bucket, f) for bucket in buckets], pa.int64()) for f in fields}, path)
+
+
+def _write_parquet(columns: Mapping[str, pa.Array], path: Path) -> None:
     with path.open("wb") as file:
         pq.write_table(pa.table(columns), file, compression="zstd")
-
-
-@frozen
-class DeliveryDelays:
-    """Nanoseconds from publishing to delivery, over all deliveries."""
-
-    least: int
-    mean: int
-    p50: int
-    p90: int
-    p99: int
-    most: int
 
 
 @frozen
@@ -264,7 +241,7 @@ class RunSummary:
     triggered: int
     false_positives: int
     delivered: int
-    delay: DeliveryDelays | None
+    delay: Mapping[str, int] | None
     """None where nothing was delivered."""
     brokers: Mapping[str, BrokerSummary]
     own: Mapping[str, int]
@@ -292,15 +269,7 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> RunSummary:
         triggered=sum(last["triggered"].values()),
         false_positives=sum(last["false_positives"].values()),
         delivered=sum(last["delivered"].values()),
-        delay=_delays(metrics),
+        delay=quantiles(metrics.delays),
         brokers=brokers,
         own=metrics.own.summary(metrics),
     )
-
-
-def _delays(metrics: Metrics) -> DeliveryDelays | None:
-    ordered = sorted(metrics.delays)
-    if not ordered:
-        return None
-    p50, p90, p99 = (quantile(ordered, share) for share in (0.5, 0.9, 0.99))
-    return DeliveryDelays(ordered[0], sum(ordered) // len(ordered), p50, p90, p99, ordered[-1])

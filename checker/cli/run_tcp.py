@@ -14,15 +14,15 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, cast
 
+import networkx as nx
 from attrs import frozen
 
 from routeproof import traces
-from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays
+from routeproof.checker.cli.run import TRACE, RunRequest, by_kind, delays, quantiles
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.files import PART, write_text
 from routeproof.checker.system.interrupts import noted
 from routeproof.checker.system.terminal import count, json_text, say
-from routeproof.impl.observers import quantile
 from routeproof.impl.tcp.codec import FRAME
 from routeproof.impl.tcp.driver import Driver
 from routeproof.impl.tcp.processes import BrokerDied, Route, directly, started
@@ -161,19 +161,8 @@ def closes_circle(topology: Topology) -> bool:
     """True where nodes could wait for each other in a circle, each for room at the next one. A client never waits for
     room when a broker has sent it something, so that no such circle leads through it.
     """
-    reached: dict[Node, Node] = {}
-
-    def root(node: Node) -> Node:
-        while node in reached:
-            node = reached[node]
-        return node
-
-    for u, v in topology.channels:
-        if u < v and "client" not in (topology.role[u], topology.role[v]):
-            if root(u) == root(v):
-                return True
-            reached[root(u)] = root(v)
-    return False
+    among = [(u, v) for u, v in topology.channels if u < v and "client" not in (topology.role[u], topology.role[v])]
+    return bool(nx.cycle_basis(nx.Graph(among)))
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -211,7 +200,7 @@ def _summary(request: RunRequest, ran: Ran) -> dict[str, Any]:
         "messages": {kind: n for cls, kind in kinds.items() if (n := messages[cls.kind])},
         "triggered": sum(answer["triggered"] for answer in ran.brokers.values()),
         "delivered": ran.driver.delivered,
-        "delay": _delay(ran.driver),
+        "delay": quantiles(ran.driver.delays),
         "brokers": {
             request.names[node]: {key: answer[key] for key in BROKER_KEYS} for node, answer in ran.brokers.items()
         },
@@ -224,20 +213,6 @@ def _summary(request: RunRequest, ran: Ran) -> dict[str, Any]:
 
 
 BROKER_KEYS = ("table", "triggered", "waiting_most", "reconnections", "resent", "refused", "undelivered")
-
-
-def _delay(driver: Driver) -> dict[str, int] | None:
-    """Nanoseconds; nothing where nothing was delivered."""
-    ordered = sorted(driver.delays)
-    if not ordered:
-        return None
-    shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-    return {
-        "least": ordered[0],
-        "mean": sum(ordered) // len(ordered),
-        **{name: quantile(ordered, share) for name, share in shares.items()},
-        "most": ordered[-1],
-    }
 
 
 def _report(request: RunRequest, summary: Mapping[str, Any], log: Path) -> list[str]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from routeproof.checker.cli.arguments import Parser, one_of, whole
-from routeproof.checker.system import interrupts
-from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.files import (
-    STDOUT,
-    note_unwritten,
-    refuse_no_directory,
-    refuse_unwritable,
-    write_report,
+from routeproof.checker.cli.arguments import (
+    Parser,
+    above_zero,
+    add_engine,
+    add_json,
+    one_of,
+    refuse_master,
+    report,
+    whole,
 )
-from routeproof.checker.system.terminal import Ticker, json_text, say
-from routeproof.model.filters.interface import quoted
+from routeproof.checker.system import interrupts
+from routeproof.checker.system.files import note_unwritten, refuse_no_directory, refuse_unwritable, write_report
+from routeproof.checker.system.terminal import Ticker, json_text
 
 if TYPE_CHECKING:
     from routeproof.checker.trees.planning import TreesAnswer
@@ -35,7 +35,6 @@ EXAMPLES = """\
   routeproof trees links.csv documents.jsonl wanted.csv --algorithm hybrid --clusters 32 --study
   routeproof trees links.csv orc:documents table:catalog.wanted --engine spark --out planned"""
 
-ENGINES = ("local", "spark")
 ALGORITHMS = ("mult", "mult2", "hybrid")
 STARTS = ("documents", "interests", "subscriptions")
 
@@ -49,9 +48,11 @@ def trees_parser() -> Parser:
     add("subscriptions", metavar="SUBSCRIPTIONS", help="the subscriptions: id, broker, keywords and match (any, all)")
     algorithm = "mult (default) merges by shared documents, mult2 by cost, hybrid the one and then the other"
     add("--algorithm", metavar="A", default="mult", type=one_of(ALGORITHMS, "algorithm"), help=algorithm)
-    add(
-        "--sample", metavar="X", default=0.03, type=_share, help="share of the documents to compute from; default: 0.03"
+    share, sample = (
+        above_zero(1, "a share above 0, and 1 at most"),
+        "share of the documents to compute from; default: 0.03",
     )
+    add("--sample", metavar="X", default=0.03, type=share, help=sample)
     add("--seed", metavar="N", default=0, type=whole(0, (1 << 63) - 1), help="seed of the sample; default: 0")
     add("--split", action="store_true", help="cluster the alternatives of subscriptions one by one")
     start = "what begins as one cluster: subscriptions with the same sampled documents (default), interests, or each"
@@ -62,22 +63,10 @@ def trees_parser() -> Parser:
     add("--clusters", metavar="N", default=64, type=whole(1), help=clusters)
     add("--only", action="store_true", help="evaluate the strategy alone, and none to compare it with")
     add("--study", action="store_true", help="the sampling study: mult with samples from 0.1 %% to 50 %%")
-    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
-    add("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
-    add("--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the tables by their names")
+    add_engine(p, "the tables by their names")
     add("--out", metavar="DIR", type=Path, help="write tables, trees.json and report.html into DIR")
-    add("--json", metavar="FILE|-", help="write the answer as JSON; - is standard output")
+    add_json(p, "the answer")
     return p
-
-
-def _share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected a share above 0, and 1 at most")
-    return number
 
 
 def trees_command(arguments: argparse.Namespace) -> int:
@@ -85,8 +74,7 @@ def trees_command(arguments: argparse.Namespace) -> int:
     from routeproof.checker.trees.planning import TreesWish
     from routeproof.checker.trees.report import as_json, text
 
-    if arguments.master is not None and arguments.engine != "spark":
-        raise UsageError("trees: --master names a Spark cluster; give --engine spark as well")
+    refuse_master("trees", arguments)
     refuse_unwritable(arguments.json)
     refuse_no_directory(arguments.out, "the answer")
     wish = TreesWish(
@@ -107,10 +95,7 @@ def trees_command(arguments: argparse.Namespace) -> int:
     with interrupts.noted():  # an answer that is there is reported
         if arguments.out is not None:
             _write(found, arguments.out)
-        if arguments.json != STDOUT:
-            say(text(found))
-        if arguments.json is not None:
-            write_report(arguments.json, json_text(as_json(found)))
+        report(arguments.json, lambda: text(found), lambda: as_json(found))
     return 0
 
 

@@ -8,7 +8,14 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.cli.arguments import MOST_WORKERS, Parser, one_of, whole
+from routeproof.checker.cli.arguments import (
+    Parser,
+    add_engine,
+    add_json,
+    add_workers,
+    refuse_master,
+    refuse_streams,
+)
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
@@ -39,8 +46,6 @@ EXAMPLES = """\
   routeproof validate broker.parquet --header header.json --map names.toml
   routeproof validate run.parquet --engine spark --master spark://HOST:7077"""
 
-ENGINES = ("local", "spark")
-
 PRINTED = 20
 """Number of broken rules that are printed. The first one usually shows the cause."""
 
@@ -68,14 +73,9 @@ def validate_parser() -> Parser:
     p.add_argument("--level", metavar="L", default="equivalent", help="exact, equivalent (default), safe or observable")
     p.add_argument("--protocol", metavar="P", help="judge by protocol P instead of the protocol that the header names")
     p.add_argument("--policy", metavar="P", help="judge by policy P instead of the policy that the header names")
-    engine = "local (default, one core) or spark (all cores of this machine, or a cluster)"
-    p.add_argument("--engine", metavar="E", default="local", type=one_of(ENGINES, "engine"), help=engine)
-    p.add_argument(
-        "--master", metavar="URL", help="with --engine spark: a cluster, whose machines read the trace by its name"
-    )
-    workers = "with --engine local: judge in N processes, each a share of the brokers (default: 1)"
-    p.add_argument("--workers", metavar="N", type=whole(1, MOST_WORKERS), default=1, help=workers)
-    p.add_argument("--json", metavar="FILE|-", help="write the reports as JSON; - is standard output")
+    add_engine(p, "the trace by its name")
+    add_workers(p, "with --engine local: judge in N processes, each a share of the brokers (default: 1)", default=1)
+    add_json(p, "the reports")
     metrics = "recompute the run's metrics and delays into DIR; several traces: into DIR/1, DIR/2, ..."
     p.add_argument("--metrics", metavar="DIR", type=Path, help=metrics)
     return p
@@ -87,16 +87,14 @@ def validate_command(arguments: argparse.Namespace) -> int:
 
     if arguments.level not in LEVELS:
         raise unknown("level", arguments.level, LEVELS)
-    if arguments.master is not None and arguments.engine != "spark":
-        raise UsageError("validate: --master names a Spark cluster; give --engine spark as well")
+    refuse_master("validate", arguments)
     if arguments.workers > 1 and (arguments.engine != "local" or arguments.metrics is not None):
         other = "--metrics" if arguments.engine == "local" else "--engine spark"
         raise UsageError(f"validate: --workers cannot be combined with {other}; leave out one of them")
-    if arguments.json is not None:
-        refuse_unwritable(arguments.json)
-    if arguments.metrics is not None:
-        refuse_no_directory(arguments.metrics, "the metrics")
-    _refuse_streams(arguments)
+    refuse_unwritable(arguments.json)
+    refuse_no_directory(arguments.metrics, "the metrics")
+    paths = [path for path in arguments.traces if arguments.master is None or not path.is_dir()]
+    refuse_streams("validate", paths, on_cluster=arguments.master is not None)
     with ExitStack() as stack:
         settings = _settings([stack.enter_context(path) for path in _inputs(arguments)], arguments)
         ticker = stack.enter_context(Ticker())
@@ -139,16 +137,6 @@ def _input(
         if arguments.master is not None:
             raise UsageError("validate: a cluster cannot read what this machine gathers; write it to one file first")
         yield stack.enter_context(gathered(paths, called(paths[0]) if files is None else name, arguments.header, names))
-
-
-def _refuse_streams(arguments: argparse.Namespace) -> None:
-    """Refuses standard input and pipes where one cannot be read: a second time, and on other machines."""
-    from routeproof.traces.files import STDIN, is_stream
-
-    if [str(path) for path in arguments.traces].count(STDIN) > 1:
-        raise UsageError("validate: - is given twice; standard input can be read once")
-    if arguments.master is not None and any(not path.is_dir() and is_stream(path) for path in arguments.traces):
-        raise UsageError("validate: a cluster cannot read standard input or a pipe; write it to a file first")
 
 
 def _settings(paths: list[Path], arguments: argparse.Namespace) -> list[tuple[Path, Setting]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from attrs import evolve, frozen
 
 from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, paragraphs, said
-from routeproof.checker.experiments.plots import Chart, PlotLine
+from routeproof.checker.experiments.plots import Chart, PlotLine, Point
 from routeproof.impl.mesh.population import CoveringFigures, MeshFigures, MeshPopulation, covered, played
 
 STRATEGIES = ("S0", "S1", "S2", "SH")
@@ -69,13 +70,13 @@ PUBLISHED = 36_000
 
 
 def _plan_table(scale: float, seed: int) -> list[PopulationRun]:
+    return _each_strategy({name: MeshPopulation(matching=share, seed=seed) for name, share in DATASETS.items()}, scale)
+
+
+def _each_strategy(populations: Mapping[str, MeshPopulation], scale: float) -> list[PopulationRun]:
     return [
-        PopulationRun(
-            f"{dataset}, {strategy}",
-            MeshPopulation(matching=share, strategy=strategy, seed=seed).scaled(scale),
-            played,
-        )
-        for dataset, share in DATASETS.items()
+        PopulationRun(f"{name}, {strategy}", evolve(population, strategy=strategy).scaled(scale), played)
+        for name, population in populations.items()
         for strategy in STRATEGIES
     ]
 
@@ -87,46 +88,45 @@ def _conclude_table(outcomes: Outcomes) -> Findings:
         found = {strategy: outcomes[f"{dataset}, {strategy}"] for strategy in STRATEGIES}
         for at, (strategy, each) in enumerate(found.items()):
             rows += _table_rows(dataset, at, strategy, each, found["S0"])
-        lines = [PlotLine(strategy, _distribution(each)) for strategy, each in found.items()]
-        charts[f"hops-{dataset.lower()}"] = Chart(f"hops of deliveries, {dataset}", "hops", "share up to", lines)
+        charts[f"hops-{dataset.lower()}"] = _distributions(f"hops of deliveries, {dataset}", found)
     return Findings(rows, charts)
 
 
 def _table_rows(dataset: str, at: int, strategy: str, each: MeshFigures, s0: MeshFigures) -> Iterator[ResultRow]:
     published = max(1, each.published)
     served = max(1, each.delivered)
-    yield ResultRow(
-        f"deliveries / publication, {dataset}",
-        strategy,
-        said(round(DELIVERED[dataset] * 1_000 / PUBLISHED, 2)),
-        each.delivered / published,
-    )
-    yield ResultRow(
-        f"pure forwarders / publication, {dataset}",
-        strategy,
-        said(round(PURE[dataset][at] * 1_000 / PUBLISHED, 2)),
-        each.pure / published,
-    )
-    yield ResultRow(
-        f"yield, {dataset}", strategy, said(YIELD[dataset][at]), 100 * each.delivered / max(1, each.handled), "%"
-    )
-    yield ResultRow(f"mean hops, {dataset}", strategy, None, each.hops / served)
-    hops = each.hops * max(1, s0.delivered) / served / s0.hops if s0.hops else None
-    yield ResultRow(f"mean hops / S0, {dataset}", strategy, None, hops)
-    if dataset == "DT2":
-        rate = 60 * each.copies / published
-        yield ResultRow("traffic, DT2", strategy, said(TRAFFIC[at]), rate, "messages / s", "copies over links")
-    paper = said(round(DELAY[at] / DELAY[0], 2)) if dataset == "DT2" else None
+
+    def row(quantity: str, paper: Said | None, ours: float | None, unit: str = "") -> ResultRow:
+        return ResultRow(f"{quantity}, {dataset}", strategy, paper, ours, unit)
+
+    delivered, pure = (_rounded(many * 1_000 / PUBLISHED) for many in (DELIVERED[dataset], PURE[dataset][at]))
+    yield row("deliveries / publication", delivered, each.delivered / published)
+    yield row("pure forwarders / publication", pure, each.pure / published)
+    yield row("yield", said(YIELD[dataset][at]), 100 * each.delivered / max(1, each.handled), "%")
+    yield row("mean hops", None, each.hops / served)
+    yield row("mean hops / S0", None, each.hops * max(1, s0.delivered) / served / s0.hops if s0.hops else None)
+    is_dense = dataset == "DT2"
+    if is_dense:
+        rate = row("traffic", said(TRAFFIC[at]), 60 * each.copies / published, "messages / s")
+        yield evolve(rate, note="copies over links")
     ours = each.delay * max(1, s0.delivered) / served / s0.delay if s0.delay else None
-    yield ResultRow(f"mean delay / S0, {dataset}", strategy, paper, ours)
+    yield row("mean delay / S0", _rounded(DELAY[at] / DELAY[0]) if is_dense else None, ours)
 
 
-def _distribution(each: MeshFigures) -> list[tuple[float, float]]:
-    total, points = 0, []
-    for hops, many in sorted(each.by_hops.items()):
-        total += many
-        points.append((float(hops), total / each.delivered))
-    return points
+def _rounded(paper: float) -> Said:
+    return said(round(paper, 2))
+
+
+def _distributions(title: str, outcomes: Outcomes) -> Chart:
+    """A line for each strategy: the share of deliveries up to a number of hops."""
+    lines = []
+    for strategy, each in outcomes.items():
+        shares = accumulate(many for _, many in sorted(each.by_hops.items()))
+        points = [
+            (float(hops), up_to / each.delivered) for hops, up_to in zip(sorted(each.by_hops), shares, strict=True)
+        ]
+        lines.append(PlotLine(strategy, points))
+    return Chart(title, "hops", "share up to", lines)
 
 
 TABLE2 = Experiment(
@@ -146,39 +146,28 @@ SIZES = {"C1": 120, "C2": 250, "C3": 500}
 
 
 def _plan_sizes(scale: float, seed: int) -> list[PopulationRun]:
-    return [
-        PopulationRun(
-            f"{name}, {strategy}",
-            MeshPopulation(brokers=brokers, matching=9.0, strategy=strategy, seed=seed).scaled(scale),
-            played,
-        )
-        for name, brokers in SIZES.items()
-        for strategy in STRATEGIES
-    ]
+    return _each_strategy(
+        {name: MeshPopulation(brokers=brokers, matching=9.0, seed=seed) for name, brokers in SIZES.items()}, scale
+    )
 
 
 def _conclude_sizes(outcomes: Outcomes) -> Findings:
     rows = []
-    for name in SIZES:
-        for strategy in STRATEGIES:
+    lines: dict[str, list[Point]] = {strategy: [] for strategy in STRATEGIES}
+    for name, brokers in SIZES.items():
+        s0 = outcomes[f"{name}, S0"].pure
+        for at, strategy in enumerate(STRATEGIES):
             each = outcomes[f"{name}, {strategy}"]
-            share = 100 * each.delivered / max(1, each.handled)
-            rows.append(ResultRow(f"yield, {name}", strategy, None, share, "%"))
-            paper = said(round(PURE["DT1"][STRATEGIES.index(strategy)] / PURE["DT1"][0], 2)) if name == "C1" else None
-            pure = outcomes[f"{name}, S0"].pure
-            rows.append(ResultRow(f"pure forwarders / S0, {name}", strategy, paper, each.pure / pure if pure else None))
-            rows.append(ResultRow(f"mean hops, {name}", strategy, None, each.hops / max(1, each.delivered)))
-    lines = [
-        PlotLine(
-            s,
-            [
-                (float(n), outcomes[f"{c}, {s}"].hops / max(1, outcomes[f"{c}, {s}"].delivered))
-                for c, n in SIZES.items()
-            ],
-        )
-        for s in STRATEGIES
-    ]
-    return Findings(rows, {"hops": Chart("mean hops", "brokers", "hops", lines)})
+            hops = each.hops / max(1, each.delivered)
+            paper = _rounded(PURE["DT1"][at] / PURE["DT1"][0]) if name == "C1" else None
+            rows += [
+                ResultRow(f"yield, {name}", strategy, None, 100 * each.delivered / max(1, each.handled), "%"),
+                ResultRow(f"pure forwarders / S0, {name}", strategy, paper, each.pure / s0 if s0 else None),
+                ResultRow(f"mean hops, {name}", strategy, None, hops),
+            ]
+            lines[strategy].append((float(brokers), hops))
+    chart = Chart("mean hops", "brokers", "hops", [PlotLine(*line) for line in lines.items()])
+    return Findings(rows, {"hops": chart})
 
 
 CONFIGURATIONS = Experiment(
@@ -207,20 +196,17 @@ def _plan_covering(scale: float, seed: int) -> list[PopulationRun]:
 
 def _conclude_covering(outcomes: Mapping[str, CoveringFigures]) -> Findings:
     first, rows = outcomes["fan-out 5"], []
-    paper: dict[int, tuple[Said | None, Said | None]] = {10: (said(1.12), said(1.34))}
-    for fanout in FANOUTS[1:]:
-        each, (members, evaluations) = outcomes[f"fan-out {fanout}"], paper.get(fanout, (None, None))
-        quantity = f"fan-out {fanout} / fan-out 5"
-        rows.append(ResultRow(f"members of covering sets, {quantity}", "S2", members, each.members / first.members))
-        rows.append(
-            ResultRow(f"predicates evaluated, {quantity}", "S2", evaluations, each.evaluations / first.evaluations)
-        )
-    points = [(float(n), outcomes[f"fan-out {n}"]) for n in FANOUTS]
-    lines = [
-        PlotLine("members of covering sets", [(n, each.members / first.members) for n, each in points]),
-        PlotLine("predicates evaluated", [(n, each.evaluations / first.evaluations) for n, each in points]),
-    ]
-    return Findings(rows, {"covering": Chart("covering by fan-out", "fan-out", "relative to 5", lines)})
+    papers: dict[int, tuple[Said | None, ...]] = {10: (said(1.12), said(1.34))}
+    lines: dict[str, list[Point]] = {"members of covering sets": [], "predicates evaluated": []}
+    for fanout in FANOUTS:
+        each = outcomes[f"fan-out {fanout}"]
+        ratios = (each.members / first.members, each.evaluations / first.evaluations)
+        for (what, points), paper, ratio in zip(lines.items(), papers.get(fanout, (None, None)), ratios, strict=True):
+            points.append((float(fanout), ratio))
+            if each is not first:
+                rows.append(ResultRow(f"{what}, fan-out {fanout} / fan-out 5", "S2", paper, ratio))
+    chart = Chart("covering by fan-out", "fan-out", "relative to 5", [PlotLine(*line) for line in lines.items()])
+    return Findings(rows, {"covering": chart})
 
 
 COVERING = Experiment(
@@ -229,13 +215,11 @@ COVERING = Experiment(
     scale=0.1,
     plan=_plan_covering,
     conclude=_conclude_covering,
-    assumptions=(
-        *ASSUMPTIONS,
-        *paragraphs("""
+    assumptions=ASSUMPTIONS
+    + paragraphs("""
 **covering** Subscriptions of a topic are nested in ten levels. All brokers are asked about 40 publications, without
 regard to where these come from. Here the scale is the share of subscriptions.
 """),
-    ),
     conflicts=CONFLICTS,
 )
 
@@ -262,12 +246,9 @@ def _saturated(population: MeshPopulation, datasets: Mapping[str, float], scale:
         recipe = evolve(population, matching=share, publications=720_000, rate=1_200.0, uplink=900.0).scaled(scale)
         found.append(PopulationRun(f"{dataset}, S0", evolve(recipe, strategy="S0"), played))
         for fanout in FANOUTS:
+            linked = evolve(recipe, fanout=fanout, maxlinks=fanout + 16)
             found += [
-                PopulationRun(
-                    f"{dataset}, {strategy}, fan-out {fanout}",
-                    evolve(recipe, strategy=strategy, fanout=fanout, maxlinks=fanout + 16),
-                    played,
-                )
+                PopulationRun(f"{dataset}, {strategy}, fan-out {fanout}", evolve(linked, strategy=strategy), played)
                 for strategy in STRATEGIES[1:]
             ]
     return found
@@ -297,13 +278,11 @@ THROUGHPUT = Experiment(
     scale=0.005,
     plan=_plan_throughput,
     conclude=_conclude_throughput,
-    assumptions=(
-        *ASSUMPTIONS,
-        *paragraphs("""
+    assumptions=ASSUMPTIONS
+    + paragraphs("""
 **saturation** The paper's brokers were saturated by their processors. Here every broker sends 900 messages a second at
 most: what is delivered when the last publication is made counts.
 """),
-    ),
     conflicts=CONFLICTS,
 )
 THROUGHPUT_LARGER = evolve(
@@ -326,8 +305,11 @@ def _conclude_social(outcomes: Outcomes) -> Findings:
     s0 = max(1, outcomes["S0"].delivered)
     gains = {strategy: outcomes[strategy].delivered / s0 for strategy in SOCIAL}
     rows = [ResultRow("deliveries / S0", strategy, said(paper), gains[strategy]) for strategy, paper in SOCIAL.items()]
-    lines = [PlotLine(strategy, _distribution(each)) for strategy, each in outcomes.items() if each.delivered]
-    return Findings(rows, {"hops": Chart("hops of deliveries", "hops", "share up to", lines)})
+    return Findings(rows, {"hops": _distributions("hops of deliveries", _delivering(outcomes))})
+
+
+def _delivering(outcomes: Outcomes) -> Outcomes:
+    return {strategy: each for strategy, each in outcomes.items() if each.delivered}
 
 
 SOCIAL_NETWORK = Experiment(
@@ -336,13 +318,11 @@ SOCIAL_NETWORK = Experiment(
     scale=0.05,
     plan=_plan_social,
     conclude=_conclude_social,
-    assumptions=(
-        *ASSUMPTIONS,
-        *paragraphs("""
+    assumptions=ASSUMPTIONS
+    + paragraphs("""
 **saturation** as for Fig. 13: every broker sends three messages for four publications of all publishers at most. The
 trace of a social network is not published: homes are drawn among all brokers, by the share that matches.
 """),
-    ),
     conflicts=CONFLICTS,
 )
 
@@ -357,17 +337,15 @@ def _plan_capped(scale: float, seed: int) -> list[PopulationRun]:
 
 def _conclude_capped(outcomes: Outcomes) -> Findings:
     rows = []
-    s2 = outcomes["S2"]
+    s2 = max(1, outcomes["S2"].delivered)
     for strategy, (delivered, hops) in CAPPED.items():
         each = outcomes[strategy]
-        paper = said(round(delivered / CAPPED["S2"][0], 2))
-        rows.append(ResultRow("deliveries / S2", strategy, paper, each.delivered / max(1, s2.delivered)))
-        rows.append(ResultRow("mean hops", strategy, said(hops), each.hops / max(1, each.delivered)))
-        rows.append(ResultRow("copies / publication", strategy, None, each.copies / max(1, each.published)))
-    lines = [
-        PlotLine(strategy, _distribution(outcomes[strategy])) for strategy in CAPPED if outcomes[strategy].delivered
-    ]
-    return Findings(rows, {"hops": Chart("hops of deliveries", "hops", "share up to", lines)})
+        rows += [
+            ResultRow("deliveries / S2", strategy, _rounded(delivered / CAPPED["S2"][0]), each.delivered / s2),
+            ResultRow("mean hops", strategy, said(hops), each.hops / max(1, each.delivered)),
+            ResultRow("copies / publication", strategy, None, each.copies / max(1, each.published)),
+        ]
+    return Findings(rows, {"hops": _distributions("hops of deliveries", _delivering(outcomes))})
 
 
 UPLINKS = Experiment(

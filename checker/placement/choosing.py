@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from attrs import frozen
 from msgspec import Struct
@@ -243,14 +242,6 @@ class _Tables(dict[int, dict[int, float]]):
                 profile.trace(reported)
         self[node] = profile.average
         return profile.average
-
-
-def encode_chosen(chosen: Chosen) -> bytes:
-    return msgspec.msgpack.encode(chosen)
-
-
-def decode_chosen(data: bytes) -> Chosen:
-    return msgspec.msgpack.decode(data, type=Chosen)
 
 
 def all_chosen(parts: Iterator[Chosen]) -> tuple[list[PlacedPublisher], dict[bytes, Loads]]:

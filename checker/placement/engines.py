@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from attrs import frozen
 
-from routeproof.checker.placement.choosing import (
-    Chosen,
-    Loads,
-    MeanDelays,
-    PlacedPublisher,
-    Wish,
-    all_chosen,
-    decide,
-    decode_chosen,
-    encode_chosen,
-)
+from routeproof.checker.placement.choosing import Chosen, Loads, MeanDelays, PlacedPublisher, Wish, all_chosen, decide
 from routeproof.checker.placement.events import UNKNOWN, ReadReport
 from routeproof.checker.placement.joining import DelaySums, Found, Remarks, Totals, decoded, encoded, join
 from routeproof.checker.placement.overlay import Frame
@@ -86,8 +76,7 @@ def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpar
     if not remarks.published:
         why = f"; {bad.count:,} lines could not be read, the first: {bad.first[0].reason}" if bad.count else ""
         raise UsageError(f"no client publishes anything in this trace{why}; there is no publisher to place")
-    runs = running.runs()
-    means = {run: MeanDelays.of(len(frame), delays.get(run, ())) for run in runs}
+    means = {run: MeanDelays.of(len(frame), delays.get(run, ())) for run in running.runs}
     publishers, loads = all_chosen(running.chosen(means, wish))
     return PlacementAnswer(
         called(path),
@@ -115,24 +104,28 @@ def _bad_lines(reads: Sequence[ReadReport], lines_before: int) -> BadLines:
     return bad
 
 
-def _reads(data: bytes) -> ReadReport:
-    return msgspec.msgpack.decode(data, type=ReadReport)
+_reads = msgspec.msgpack.Decoder(ReadReport).decode
 
 
 # -- one core ----------------------------------------------------------------------------------------------------------
 
 
-class _Locally:
-    """The steps on one core, with blocks in a temporary file: memory does not grow with the trace."""
+class _Steps:
+    """What both engines know of a trace."""
 
     def __init__(self, frame: Frame, source: Source) -> None:
         self._frame = frame
         self._source = source
-        self._store = Store()
         self.is_lines = not source.is_parquet
-        self._runs: set[bytes] = set()
+        self.runs: set[bytes] = set()
+        """Once all is joined: the runs that have publishers."""
+
+
+class _Locally(_Steps):
+    """The steps on one core, with blocks in a temporary file: memory does not grow with the trace."""
 
     def __enter__(self) -> _Locally:
+        self._store = Store()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -153,13 +146,10 @@ class _Locally:
         for key in self._of("read"):
             for bucket, found in join(self._frame, list(self._store.blocks(key)), self._source.buckets):
                 if isinstance(found, Totals):
-                    self._runs.update(run for run, _, _ in found.keys)
+                    self.runs.update(run for run, _, _ in found.keys)
                     self._store.put(("joined", f"{bucket:06}"), encoded(found))
                 else:
                     yield found
-
-    def runs(self) -> set[bytes]:
-        return self._runs
 
     def chosen(self, delays: Mapping[bytes, MeanDelays], wish: Wish) -> Iterator[Chosen]:
         for key in self._of("joined"):
@@ -179,17 +169,14 @@ ROWS = "bucket long, data binary"
 """A block, with its bucket. Rows without a bucket are for the driver."""
 
 
-class _OnSpark:
+class _OnSpark(_Steps):
     """The steps on Spark: each is a task for every unit, then for every bucket of ids, then of publishers."""
 
     def __init__(self, frame: Frame, source: Source, spark: SparkSession) -> None:
-        self._frame = frame
-        self._source = source
+        super().__init__(frame, source)
         self._spark = spark
         self._tasks = spark.sparkContext.defaultParallelism
         self._kept: list[Any] = []
-        self.is_lines = not source.is_parquet
-        self._runs: set[bytes] = set()
 
     def __enter__(self) -> _OnSpark:
         return self
@@ -213,17 +200,14 @@ class _OnSpark:
         )
         for row in self._totals.where("bucket < 0").collect():
             if row["bucket"] == RUNS:
-                self._runs.update(msgspec.msgpack.decode(bytes(row["data"]), type=list[bytes]))
+                self.runs.update(msgspec.msgpack.decode(bytes(row["data"]), type=list[bytes]))
             else:
                 yield decoded(bytes(row["data"]))
-
-    def runs(self) -> set[bytes]:
-        return self._runs
 
     def chosen(self, delays: Mapping[bytes, MeanDelays], wish: Wish) -> Iterator[Chosen]:
         done = self._shuffled(self._totals).mapInArrow(partial(_decide, self._frame, delays, wish), ROWS)
         for row in done.collect():
-            yield decode_chosen(bytes(row["data"]))
+            yield msgspec.msgpack.decode(bytes(row["data"]), type=Chosen)
 
     def _shuffled(self, frame: Any) -> Any:
         return frame.where("bucket >= 0").repartition(self._tasks, "bucket").sortWithinPartitions("bucket")
@@ -265,7 +249,7 @@ def _joined(frame: Frame, buckets: int, blocks: list[bytes]) -> Iterator[tuple[i
 
 def _decide(frame: Frame, delays: Mapping[bytes, MeanDelays], wish: Wish, found: Iterator[Batch]) -> Iterator[Batch]:
     decided = (decide(frame, delays, wish, _totals(blocks)) for blocks in _by_bucket(found))
-    yield from batches(ROWS, ((0, encode_chosen(each)) for each in decided))
+    yield from batches(ROWS, ((0, msgspec.msgpack.encode(each)) for each in decided))
 
 
 def place_each(

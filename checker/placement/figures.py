@@ -93,59 +93,56 @@ def _left(outcome: RunCosts, static: RunCosts, measure: Measure) -> float | None
     return 100 * ours / before if ours is not None and before else None
 
 
+def _percentages(at: str, name: str, outcome: RunCosts, static: RunCosts) -> list[ResultRow]:
+    """Rows of each measure, in percent of static. `at` follows the quantity."""
+    return [
+        ResultRow(f"{quantity}{at}", name, None, _left(outcome, static, measure), "% of static")
+        for quantity, (_, measure) in MEASURES.items()
+    ]
+
+
+def _overhead(at: str, name: str, outcome: RunCosts) -> ResultRow:
+    return ResultRow(f"overhead{at}", name, None, 100 * outcome.control_share, "% of messages")
+
+
 def _compared(
     outcomes: Outcomes, values: Sequence[str], what: str, best: Mapping[tuple[str, str], Said]
 ) -> list[ResultRow]:
     """Rows of each measure, in percent of static: the best of all values first, as the paper has it."""
     rows = []
-    for setting in SETTINGS[1:]:
+    for name in (setting.name for setting in SETTINGS[1:]):
+        pairs = {value: (outcomes[f"{name}, {value}"], outcomes[f"static, {value}"]) for value in values}
         for quantity, (_, measure) in MEASURES.items():
-            left = [
-                each
-                for value in values
-                if (each := _left(outcomes[f"{setting.name}, {value}"], outcomes[f"static, {value}"], measure))
-                is not None
-            ]
-            least = min(left, default=None)
-            rows.append(
-                ResultRow(f"{quantity}, best", setting.name, best.get((quantity, setting.name)), least, "% of static")
-            )
-        for value in values:
-            outcome, static = outcomes[f"{setting.name}, {value}"], outcomes[f"static, {value}"]
-            rows += [
-                ResultRow(
-                    f"{quantity}, {what} {value}", setting.name, None, _left(outcome, static, measure), "% of static"
-                )
-                for quantity, (_, measure) in MEASURES.items()
-            ]
-            share = 100 * outcome.control_share
-            rows.append(ResultRow(f"overhead, {what} {value}", setting.name, None, share, "% of messages"))
+            left = [each for pair in pairs.values() if (each := _left(*pair, measure)) is not None]
+            paper = best.get((quantity, name))
+            rows.append(ResultRow(f"{quantity}, best", name, paper, min(left, default=None), "% of static"))
+        for value, (outcome, static) in pairs.items():
+            at = f", {what} {value}"
+            rows += [*_percentages(at, name, outcome, static), _overhead(at, name, outcome)]
     return rows
 
 
 def _overheads(outcomes: Outcomes, values: Sequence[str], paper: Mapping[str, Said]) -> list[ResultRow]:
-    return [
-        ResultRow(
-            "overhead, largest",
-            setting.name,
-            paper.get(setting.name),
-            max(100 * outcomes[f"{setting.name}, {value}"].control_share for value in values),
-            "% of messages",
-        )
-        for setting in SETTINGS[1:]
-    ]
+    names = [setting.name for setting in SETTINGS[1:]]
+    largest = {name: max(100 * outcomes[f"{name}, {value}"].control_share for value in values) for name in names}
+    return [ResultRow("overhead, largest", name, paper.get(name), largest[name], "% of messages") for name in names]
 
 
 def _charts(
-    outcomes: Outcomes, values: Sequence[str], across: str, settings: Sequence[AlgorithmSetting]
+    across: str,
+    lines: Mapping[str, Sequence[tuple[float, RunCosts]]],
+    measures: Mapping[str, tuple[str, Measure]] = MEASURES,
+    *,
+    log_x: bool = True,
 ) -> dict[str, Chart]:
+    """A chart of each measure. `lines`: by name, what is varied and the costs there."""
     charts = {}
-    for quantity, (unit, measure) in MEASURES.items():
-        series = []
-        for setting in settings:
-            found = [(float(value), measure(outcomes[f"{setting.name}, {value}"])) for value in values]
-            series.append(PlotLine(setting.name, [(x, y) for x, y in found if y is not None]))
-        charts[quantity.replace(" ", "-")] = Chart(quantity, across, unit, series, log_x=True)
+    for quantity, (unit, measure) in measures.items():
+        series = [
+            PlotLine(name, [(x, y) for x, costs in found if (y := measure(costs)) is not None])
+            for name, found in lines.items()
+        ]
+        charts[quantity.replace(" ", "-")] = Chart(quantity, across, unit, series, log_x=log_x)
     return charts
 
 
@@ -176,8 +173,8 @@ def _conclude_spreads(
 
     def conclude(outcomes: Outcomes) -> Findings:
         rows = [*_compared(outcomes, values, "X", best), *_overheads(outcomes, values, overhead)]
-        charts = _charts(outcomes, values, "brokers with subscribers (X)", SETTINGS)
-        return Findings(rows, charts | _paths(outcomes, values))
+        lines = {s.name: [(float(value), outcomes[f"{s.name}, {value}"]) for value in values] for s in SETTINGS}
+        return Findings(rows, _charts("brokers with subscribers (X)", lines) | _paths(outcomes, values))
 
     return conclude
 
@@ -214,12 +211,8 @@ def _plan_trees(scale: float, seed: int) -> list[PlacementRun]:
 
 
 def _conclude_trees(outcomes: Outcomes) -> Findings:
-    names = {name: str(at) for at, name in enumerate(TREES, 1)}
-    by_number = {
-        f"{setting.name}, {names[name]}": outcomes[f"{setting.name}, {name}"] for setting in SETTINGS for name in TREES
-    }
-    rows = _compared(outcomes, list(TREES), "on", BEST)
-    return Findings(rows, _charts(by_number, list(names.values()), ", ".join(TREES), SETTINGS))
+    lines = {s.name: [(float(at), outcomes[f"{s.name}, {name}"]) for at, name in enumerate(TREES, 1)] for s in SETTINGS}
+    return Findings(_compared(outcomes, list(TREES), "on", BEST), _charts(", ".join(TREES), lines))
 
 
 FAN_OUT = Experiment(
@@ -228,12 +221,10 @@ FAN_OUT = Experiment(
     scale=0.2,
     plan=_plan_trees,
     conclude=_conclude_trees,
-    assumptions=(
-        *ASSUMPTIONS,
-        *paragraphs("""
+    assumptions=ASSUMPTIONS
+    + paragraphs("""
 **cluster** Twenty machines with six to seven brokers each: a full tree of 127 brokers is nearest to it.
 """),
-    ),
     conflicts=CONFLICTS,
 )
 
@@ -241,32 +232,18 @@ WEIGHTED = [AlgorithmSetting(GRAPE, metric, weight) for metric in ("load", "dela
 
 
 def _conclude_weights(outcomes: Outcomes) -> Findings:
-    static = outcomes["static, 16"]
-    rows = [
-        ResultRow(
-            quantity,
-            setting.name,
-            _end(quantity, setting),
-            _left(outcomes[f"{setting.name}, 16"], static, measure),
-            "% of static",
-        )
-        for setting in WEIGHTED
-        for quantity, (_, measure) in MEASURES.items()
-    ]
-    charts = {}
-    for quantity, (unit, measure) in MEASURES.items():
-        series = []
-        for metric in ("load", "delay"):
-            mine = [s for s in WEIGHTED if s.metric == metric]
-            found = [(s.weight, measure(outcomes[f"{s.name}, 16"])) for s in mine]
-            series.append(PlotLine(f"grape {metric}", [(x, y) for x, y in found if y is not None]))
-        charts[quantity.replace(" ", "-")] = Chart(quantity, "weight", unit, series)
-    return Findings(rows, charts)
-
-
-def _end(quantity: str, setting: AlgorithmSetting) -> Said | None:
     """The paper's best figures belong to the ends of the weights."""
-    return BEST.get((quantity, setting.name))
+    static, costs = outcomes["static, 16"], {s: outcomes[f"{s.name}, 16"] for s in WEIGHTED}
+    rows = [
+        evolve(row, paper=BEST.get((row.quantity, setting.name)))
+        for setting, each in costs.items()
+        for row in _percentages("", setting.name, each, static)
+    ]
+    lines = {
+        f"grape {metric}": [(s.weight, each) for s, each in costs.items() if s.metric == metric]
+        for metric in ("load", "delay")
+    }
+    return Findings(rows, _charts("weight", lines, log_x=False))
 
 
 WEIGHTS_STUDY = Experiment(
@@ -297,32 +274,15 @@ def _plan_thresholds(scale: float, seed: int) -> list[PlacementRun]:
 
 def _conclude_thresholds(outcomes: Outcomes) -> Findings:
     rows, names = [], [setting.name for setting in _triggered(1)]
-    static = outcomes["static"]
     for name in names:
         for threshold in THRESHOLDS:
-            outcome = outcomes[f"{name}, {threshold}"]
+            outcome, at = outcomes[f"{name}, {threshold}"], f", threshold {threshold:,}"
             never = said(0) if threshold == THRESHOLDS[-1] and name != POP else None
-            rows += [
-                ResultRow(f"moves, threshold {threshold:,}", name, never, outcome.moves),
-                ResultRow(
-                    f"overhead, threshold {threshold:,}", name, None, 100 * outcome.control_share, "% of messages"
-                ),
-            ]
-            rows += [
-                ResultRow(
-                    f"{quantity}, threshold {threshold:,}", name, None, _left(outcome, static, measure), "% of static"
-                )
-                for quantity, (_, measure) in MEASURES.items()
-            ]
+            rows += [ResultRow(f"moves{at}", name, never, outcome.moves), _overhead(at, name, outcome)]
+            rows += _percentages(at, name, outcome, outcomes["static"])
     measures: dict[str, tuple[str, Measure]] = {**MEASURES, "overhead": ("%", lambda o: 100 * o.control_share)}
-    charts = {}
-    for quantity, (unit, measure) in measures.items():
-        series = []
-        for name in names:
-            found = [(float(n), measure(outcomes[f"{name}, {n}"])) for n in THRESHOLDS]
-            series.append(PlotLine(name, [(x, y) for x, y in found if y is not None]))
-        charts[quantity.replace(" ", "-")] = Chart(quantity, "threshold", unit, series, log_x=True)
-    return Findings(rows, charts)
+    lines = {name: [(float(n), outcomes[f"{name}, {n}"]) for n in THRESHOLDS] for name in names}
+    return Findings(rows, _charts("threshold", lines, measures))
 
 
 THRESHOLDS_STUDY = Experiment(
@@ -331,12 +291,10 @@ THRESHOLDS_STUDY = Experiment(
     scale=0.2,
     plan=_plan_thresholds,
     conclude=_conclude_thresholds,
-    assumptions=(
-        *ASSUMPTIONS,
-        *paragraphs("""
+    assumptions=ASSUMPTIONS
+    + paragraphs("""
 **windows** POP traces at most half of its threshold in a window, as the paper has it for this study.
 """),
-    ),
     conflicts=CONFLICTS,
 )
 

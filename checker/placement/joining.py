@@ -9,7 +9,7 @@ answer depends on how a trace is cut.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -36,7 +36,7 @@ PublisherKey = tuple[bytes, bytes, int]
 """Run, publisher and broker at which it published: a publisher that published at two brokers counts as two."""
 
 
-class Totals(Struct, array_like=True):
+class Totals(Struct, array_like=True, tag=True):
     """Sums over publications of some publishers, as columns of bytes.
 
     `entry` is a broker's number for deliveries there, or that plus the number of brokers for `down`, plus twice for
@@ -51,7 +51,7 @@ class Totals(Struct, array_like=True):
     """Deliveries of each publisher's latest publications: publisher, seq, broker (or -1) and how many."""
 
 
-class DelaySums(Struct, array_like=True):
+class DelaySums(Struct, array_like=True, tag=True):
     """Sums of delays of a run. `entry`: as for `Totals`, a broker's number for delays to clients there."""
 
     run: bytes
@@ -61,7 +61,7 @@ class DelaySums(Struct, array_like=True):
     count: bytes
 
 
-class Remarks(Struct):
+class Remarks(Struct, array_like=True, tag=True):
     """Counts of what was left out."""
 
     published: int = 0
@@ -76,7 +76,7 @@ class Remarks(Struct):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-Found = Totals | DelaySums | Remarks
+Found: TypeAlias = Totals | DelaySums | Remarks
 
 
 def join(frame: Frame, blocks: Sequence[bytes], buckets: int) -> Iterator[tuple[int, Found]]:
@@ -89,7 +89,7 @@ def join(frame: Frame, blocks: Sequence[bytes], buckets: int) -> Iterator[tuple[
     if frame.shared_clock:
         for delays in bucket.delays():
             yield UNKNOWN, delays
-    yield UNKNOWN, bucket.remarks()
+    yield UNKNOWN, bucket.remarks
 
 
 def bytes_of(column: Column) -> bytes:
@@ -152,12 +152,9 @@ class _Bucket:
         ]
         delivered = np.nonzero(kind == DELIVERED)[0]
         self._deliveries = delivered[self._of_key[self._key[delivered]] >= 0]
-        self._remarks = Remarks(
+        self.remarks = Remarks(
             len(self._made), len(self._deliveries), len(made) - len(self._made), len(delivered) - len(self._deliveries)
         )
-
-    def remarks(self) -> Remarks:
-        return self._remarks
 
     def totals(self) -> Iterator[Totals]:
         """Totals of some publications at a time, each publisher's together."""
@@ -290,12 +287,9 @@ def latest_of(publisher: Column, seq: Column) -> Column:
     return found
 
 
-def encoded(found: Found) -> bytes:
-    return msgspec.msgpack.encode((type(found).__name__, found))
+encoded = msgspec.msgpack.encode
 
 
 def decoded(data: bytes) -> Found:
-    kind, raw = msgspec.msgpack.decode(data, type=tuple[str, msgspec.Raw])
-    kinds: dict[str, Any] = {each.__name__: each for each in (Totals, DelaySums, Remarks)}
-    found: Found = msgspec.msgpack.decode(raw, type=kinds[kind])
+    found: Found = msgspec.msgpack.decode(data, type=Found)
     return found

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
+import networkx as nx
 from attrs import frozen
 
 from routeproof.checker.counterexamples.shown import shortened
@@ -239,42 +240,27 @@ class _Drawing:
 
     @classmethod
     def of(cls, frame: Frame) -> _Drawing:
-        near: dict[int, list[int]] = {broker: [] for broker in frame.order}
-        for broker in frame.order[1:]:
-            near[broker].append(frame.parents[broker])
-            near[frame.parents[broker]].append(broker)
-        root = _middle(near)
-        parent, order = {root: root}, [root]
-        for broker in order:
-            for neighbour in sorted(near[broker]):
-                if neighbour not in parent:
-                    parent[neighbour] = broker
-                    order.append(neighbour)
-        return cls._laid_out(root, parent, order)
-
-    @classmethod
-    def _laid_out(cls, root: int, parent: Mapping[int, int], order: list[int]) -> _Drawing:
-        children: dict[int, list[int]] = {broker: [] for broker in order}
-        depth = {root: 0}
-        for broker in order[1:]:
-            children[parent[broker]].append(broker)
-            depth[broker] = depth[parent[broker]] + 1
-        leaves = [broker for broker in _in_sight(root, children) if not children[broker]]
+        links = nx.Graph((broker, frame.parents[broker]) for broker in frame.order[1:])
+        last = _farthest(links, 0)
+        way = frame.path(last, _farthest(links, last))
+        root = way[len(way) // 2]
+        tree = nx.bfs_tree(links, root, sort_neighbors=sorted)
+        depth = nx.shortest_path_length(tree, root)
+        leaves = [broker for broker in nx.dfs_preorder_nodes(tree, root) if not tree[broker]]
         step = (WIDTH - 2 * MARGIN) / max(1, len(leaves) - 1)
         x = (
             {broker: MARGIN + at * step for at, broker in enumerate(leaves)}
             if len(leaves) > 1
             else {leaves[0]: WIDTH / 2}
         )
-        for broker in reversed(order):
-            if children[broker]:
-                ends = [x[child] for child in children[broker]]
+        for broker in reversed(list(tree)):
+            if tree[broker]:
+                ends = [x[child] for child in tree[broker]]
                 x[broker] = (min(ends) + max(ends)) / 2
         deepest = max(depth.values())
         level = max(LEVEL / 4, min(LEVEL, 1_200 / (deepest + 1)))
         y = {broker: MARGIN + at * level for broker, at in depth.items()}
-        edges = tuple((parent[broker], broker) for broker in order[1:])
-        return cls(x, y, edges, step, 2 * MARGIN + deepest * level + 8)
+        return cls(x, y, tuple(nx.bfs_edges(tree, root)), step, 2 * MARGIN + deepest * level + 8)
 
     def svg(self, frame: Frame, loads: Sequence[int], most: int, publishers: Mapping[int, int]) -> Iterator[str]:
         """The overlay: the colour of a broker is its load, a ring and a number are its publishers."""
@@ -310,39 +296,6 @@ class _Drawing:
         return "".join([*parts, "</g>"])
 
 
-def _in_sight(root: int, children: Mapping[int, list[int]]) -> Iterator[int]:
-    """All brokers, each before those below it, the first child's before the second's."""
-    waiting = [root]
-    while waiting:
-        broker = waiting.pop()
-        yield broker
-        waiting += reversed(children[broker])
-
-
-def _middle(near: Mapping[int, list[int]]) -> int:
-    """A broker in the middle of a longest path."""
-    last = _far(near, 0)
-    way = _way(near, _far(near, last), last)
-    return way[len(way) // 2]
-
-
-def _far(near: Mapping[int, list[int]], start: int) -> int:
-    order, seen = [start], {start}
-    for broker in order:
-        fresh = [n for n in near[broker] if n not in seen]
-        seen.update(fresh)
-        order += fresh
-    return order[-1]
-
-
-def _way(near: Mapping[int, list[int]], start: int, end: int) -> list[int]:
-    came, order = {start: start}, [start]
-    for broker in order:
-        for neighbour in near[broker]:
-            if neighbour not in came:
-                came[neighbour] = broker
-                order.append(neighbour)
-    way = [end]
-    while way[-1] != start:
-        way.append(came[way[-1]])
-    return way
+def _farthest(links: nx.Graph, start: int) -> int:
+    """A broker at the end of a longest path from this one."""
+    return int([start, *(far for _, far in nx.bfs_edges(links, start))][-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,18 +97,8 @@ def _run(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     yield f"  run {printable(name_of(run))}"
     now, *_ = every = totals(placement, run)
     unit = placement.units[run]
-    head = (
-        "",
-        "moved",
-        "messages",
-        "change",
-        "busiest broker",
-        "messages",
-        "change",
-        _delay_head(unit),
-        "change",
-        "hops",
-    )
+    delay = "delay, ms" if unit == "ns" else "delay, hops"
+    head = ("", "moved", "messages", "change", "busiest broker", "messages", "change", delay, "change", "hops")
     rows: list[tuple[str, ...]] = [
         (
             each.algorithm,
@@ -142,10 +132,6 @@ def _run(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     yield from (f"    {line}" for line in table(columns, publishers, "llrlllrr"))
     if len(best) > PRINTED:
         yield f"    and {len(best) - PRINTED:,} more; --json and --out have all"
-
-
-def _delay_head(unit: str) -> str:
-    return "delay, ms" if unit == "ns" else "delay, hops"
 
 
 def gaining(placement: PlacementAnswer, run: bytes) -> list[PlacedPublisher]:
@@ -276,16 +262,13 @@ def write_tables(placement: PlacementAnswer, target: Path) -> None:
         for algorithm, brokers in of_run.by_algorithm.items()
         for name, many in zip(placement.frame.names, brokers, strict=True)
     ]
-    schemas: Mapping[str, tuple[Sequence[dict[str, Any]], Any]] = {
-        "placement.parquet": (rows, pa.schema([*words.items(), *numbers.items(), *means.items()])),
-        "load.parquet": (
-            loads,
-            pa.schema([(n, words[n]) for n in ("run", "broker", "algorithm")] + [("messages", pa.int64())]),
-        ),
-    }
-    for name, (content, schema) in schemas.items():
+    of_loads = [*((name, pa.string()) for name in ("run", "broker", "algorithm")), ("messages", pa.int64())]
+    for name, content, kinds in (
+        ("placement.parquet", rows, [*words.items(), *numbers.items(), *means.items()]),
+        ("load.parquet", loads, of_loads),
+    ):
         with whole(target / name) as part:
-            pq.write_table(pa.Table.from_pylist(list(content), schema=schema), part, compression="zstd")
+            pq.write_table(pa.Table.from_pylist(content, schema=pa.schema(kinds)), part, compression="zstd")
 
 
 def _row(placement: PlacementAnswer, publisher: PlacedPublisher, each: Choice) -> dict[str, Any]:

@@ -10,28 +10,28 @@ papers are about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from heapq import merge
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from random import Random
 from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
+from routeproof.impl.simulator import MILLISECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
     CoreChain,
-    Ids,
+    Drawing,
+    Predicates,
     Workload,
     assumed,
     at_least,
     by_root,
     core_chain,
+    drawn,
     given,
-    settings,
     stream,
 )
-from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.messages import Advertisement, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 
 FEWEST_COVERED = 30
@@ -40,9 +40,6 @@ FEWEST_COVERED = 30
 VALUES = 1_000_000
 LONGEST = 0.4
 """Longest range, as a share of all values. In a family so small that `matching` takes more, fewer match."""
-
-START = SECOND
-"""Advertisements come at 0 and have reached every broker by then."""
 
 
 @frozen
@@ -126,61 +123,39 @@ class Controlled:
 
     def workload(self, seed: int) -> Workload:
         chain = core_chain(self.brokers, self.inner, self.publishers)
-        return Workload(
-            overlay=chain.overlay,
-            operations=lambda: _Drawn(self, chain, seed).operations(),
-            parameters=settings(self),
-            watched=chain.core,
-            look_every=self.look_ms * MILLISECOND,
-        )
+        return drawn(self, chain.overlay, lambda: _Drawn(self, chain, seed), chain.core)
 
 
-class _Drawn:
-    """One drawing of everything that is random."""
-
+class _Drawn(Drawing[Controlled]):
     def __init__(self, recipe: Controlled, chain: CoreChain, seed: int) -> None:
-        self.recipe = recipe
+        super().__init__(recipe, seed)
         self.chain = chain
-        self.seed = seed
-        self.ids = Ids()
         self.roots: dict[int, tuple[Node, Subscription]] = {}
-        self.advertised: list[tuple[Node, Advertisement]] = []
 
-    def operations(self) -> Iterator[TimedOperation]:
-        recipe = self.recipe
-        yield from self._advertise()
-        yield from self._subscribe()
-        first = START + (recipe.subscriptions * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
-        withdrawn = first + recipe.lead_ms * MILLISECOND
-        last = withdrawn + (recipe.withdrawals - 1) * recipe.withdrawal_interval_ms * MILLISECOND
-        yield from merge(
-            self._withdraw(withdrawn),
-            self._publish(first, last + recipe.watch_ms * MILLISECOND),
-            key=lambda operation: operation.time,
-        )
-
-    def _advertise(self) -> Iterator[TimedOperation]:
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
         for broker in self.chain.publishers:
-            advertisement = self.ids.advertisement([["class", "present"], ["value", ">=", 0], ["value", "<", VALUES]])
-            self.advertised.append((broker, advertisement))
-            yield TimedOperation(0, broker, Advertise(advertisement))
+            yield broker, self.ids.advertisement([["class", "present"], ["value", ">=", 0], ["value", "<", VALUES]])
 
-    def _subscribe(self) -> Iterator[TimedOperation]:
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
         """Roots and what they cover in random order: about half of the latter come first and are retracted again."""
         random = stream(self.seed, "homes")
-        wanted = self._wanted(stream(self.seed, "filters"))
         homes = self.recipe.homes(self.chain, self.seed)
-        for n, (family, lowest, highest) in enumerate(wanted):
-            subscription = self.ids.subscription(_within(family, lowest, highest))
-            broker = random.choice(homes[family])
+        for family, lowest, highest in self._wanted(stream(self.seed, "filters")):
+            client = random.choice(homes[family]), self.ids.subscription(_within(family, lowest, highest))
             if (lowest, highest) == (0, VALUES - 1):
-                self.roots[family] = broker, subscription
-            time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield TimedOperation(time, broker, Subscribe(subscription))
-        if self.recipe.probes:
-            after = START + len(wanted) * self.recipe.subscription_interval_ms * MILLISECOND
-            for broker in self.chain.subscribers:
-                yield TimedOperation(after, broker, Subscribe(self.ids.subscription([["class", "=", PROBE]])))
+                self.roots[family] = client
+            yield client
+
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        recipe = self.recipe
+        withdrawn = first + recipe.lead_ms * MILLISECOND
+        last = withdrawn + (recipe.withdrawals - 1) * recipe.withdrawal_interval_ms * MILLISECOND
+        probes = self._probes(first - recipe.settle_ms * MILLISECOND)
+        return probes, self._withdraw(withdrawn), self._publish(first, last + recipe.watch_ms * MILLISECOND)
+
+    def _probes(self, time: int) -> Iterator[TimedOperation]:
+        for broker in self.chain.subscribers if self.recipe.probes else ():
+            yield TimedOperation(time, broker, Subscribe(self.ids.subscription([["class", "=", PROBE]])))
 
     def _wanted(self, random: Random) -> list[tuple[int, int, int]]:
         """Family and values. Ranges of one length with different beginnings: none covers another."""
@@ -196,9 +171,8 @@ class _Drawn:
         chosen = stream(self.seed, "withdrawals").sample(range(self.recipe.families), self.recipe.withdrawals)
         for n, family in enumerate(chosen):
             broker, root = self.roots[family]
-            yield TimedOperation(
-                first + n * self.recipe.withdrawal_interval_ms * MILLISECOND, broker, Unsubscribe(root)
-            )
+            time = first + n * self.recipe.withdrawal_interval_ms * MILLISECOND
+            yield TimedOperation(time, broker, Unsubscribe(root))
 
     def _publish(self, first: int, last: int) -> Iterator[TimedOperation]:
         """The stream goes on while the probes are out; each takes a publication's place."""
@@ -208,13 +182,13 @@ class _Drawn:
         probes = recipe.probes
         least = max(map(recipe.length, {recipe.covered, *recipe.sizes_of_families}))
         for time in range(first, last + 1, recipe.publication_interval_ms * MILLISECOND):
-            broker, advertisement = random.choice(self.advertised)
+            publisher = random.choice(self.publishers)
             family = _name(random.randrange(recipe.families))
             if probes and time >= probes_from:
                 probes -= 1
                 family = PROBE
             attributes = {"class": family, "value": random.randrange(least, VALUES - least)}
-            yield TimedOperation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+            yield self.published(time, publisher, attributes)
 
 
 PROBE = "probe"
@@ -224,7 +198,7 @@ def _name(family: int) -> str:
     return f"family-{family + 1}"
 
 
-def _within(family: int, lowest: int, highest: int) -> list[list[object]]:
+def _within(family: int, lowest: int, highest: int) -> Predicates:
     return [["class", "=", _name(family)], ["value", ">=", lowest], ["value", "<=", highest]]
 
 

@@ -14,7 +14,7 @@ be sent in its place. `TieredAll` has the other subscribers move too, each withi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heapreplace, merge
 from itertools import accumulate
 from random import Random
@@ -22,25 +22,23 @@ from typing import Self
 
 from attrs import evolve, field, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
+from routeproof.impl.simulator import MILLISECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
-    Ids,
+    Drawing,
+    Predicates,
     Regions,
     Workload,
     assumed,
     at_least,
     by_root,
+    drawn,
     given,
-    settings,
     star,
     stream,
     tiered,
 )
-from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import Node
-
-START = 60_000 * MILLISECOND
-"""Thousands of advertisements are flooded before the first subscription."""
 
 ROAMERS_DEVIATION = 6
 """The normal distribution of the roamers' departures has this many deviations between the window's ends."""
@@ -94,13 +92,8 @@ class Zipf:
         )
 
     def workload(self, seed: int) -> Workload:
-        return Workload(
-            overlay=star(self.brokers),
-            operations=lambda: _Drawn(self, seed).operations(),
-            parameters=settings(self),
-            watched={1: "hub", 2: "point 2", 3: "point 3"},
-            look_every=self.look_ms * MILLISECOND,
-        )
+        watched = {1: "hub", 2: "point 2", 3: "point 3"}
+        return drawn(self, star(self.brokers), lambda: _Drawn(self, seed), watched)
 
 
 @frozen
@@ -123,41 +116,34 @@ class RankedNames:
         return [f"word-{rank}" for rank in ranks]
 
 
-class _Drawn:
+class _Drawn(Drawing[Zipf]):
+    start = 60_000 * MILLISECOND
+    """Thousands of advertisements are flooded before the first subscription."""
+
     def __init__(self, recipe: Zipf, seed: int) -> None:
-        self.recipe = recipe
-        self.seed = seed
-        self.ids = Ids()
+        super().__init__(recipe, seed)
         self.points = range(2, recipe.brokers + 1)
         self.words = RankedNames(recipe.names, recipe.exponent)
-        self.subscribed: list[tuple[Node, Subscription]] = []
+        self.movers: list[tuple[Node, Subscription]] = []
         """Clients that will move: where they are, and their subscriptions there."""
 
-    def operations(self) -> Iterator[TimedOperation]:
-        recipe = self.recipe
-        begin = START + (recipe.subscriptions * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
-        random = stream(self.seed, "publishers")
-        publishers = [
-            (random.choice(self.points), self.ids.advertisement([])) for _ in range(max(1, recipe.publishers))
-        ]
-        for broker, advertisement in publishers:
-            yield TimedOperation(0, broker, Advertise(advertisement))
-        yield from self._subscribe()
-        yield from merge(self._move(begin), self._publish(begin, publishers), key=lambda operation: operation.time)
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
+        return self.publishers_at(self.points, ([] for _ in range(max(1, self.recipe.publishers))))
 
-    def _subscribe(self) -> Iterator[TimedOperation]:
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
         random = stream(self.seed, "subscriptions")
         movers = round(self.recipe.subscriptions * self.recipe.moving)
         for n in range(self.recipe.subscriptions):
-            subscription = self.ids.subscription(self.wanted(random))
-            broker = random.choice(self.points)
+            subscription = self.ids.subscription(self._wanted(random))
+            client = random.choice(self.points), subscription
             if n < movers:
-                self.subscribed.append((broker, subscription))
-            yield TimedOperation(
-                START + n * self.recipe.subscription_interval_ms * MILLISECOND, broker, Subscribe(subscription)
-            )
+                self.movers.append(client)
+            yield client
 
-    def wanted(self, random: Random) -> list[list[object]]:
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        return self._move(first), self._publish(first)
+
+    def _wanted(self, random: Random) -> Predicates:
         """One subscription's constraints."""
         names = self.words.draw(random, random.randint(1, self.recipe.constraints))
         return [[name, self._operator(random), random.randrange(self.recipe.values)] for name in names]
@@ -174,29 +160,25 @@ class _Drawn:
         commuters = round(self.recipe.subscriptions * self.recipe.commuters)
         departures = [
             (begin + round(time * MILLISECOND), n)
-            for n in range(len(self.subscribed))
+            for n in range(len(self.movers))
             for time in self.recipe.departures(n < commuters, random)
         ]
         for time, n in sorted(departures):
-            home, subscription = self.subscribed[n]
-            yield TimedOperation(time, home, Unsubscribe(subscription))
+            home, _ = self.movers[n]
             elsewhere = random.choice([point for point in self.points if point != home] or [home])
-            again = self.ids.subscription(subscription.filter)
-            self.subscribed[n] = elsewhere, again
-            yield TimedOperation(time, elsewhere, Subscribe(again))
+            yield from self.moved(time, self.movers, n, elsewhere)
 
-    def _publish(self, begin: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[TimedOperation]:
+    def _publish(self, begin: int) -> Iterator[TimedOperation]:
         random = stream(self.seed, "publications")
         end = begin + self.recipe.window_ms * MILLISECOND
-        due = [(begin + self._pause(random), n) for n in range(len(publishers))]
+        due = [(begin + self._pause(random), n) for n in range(len(self.publishers))]
         heapify(due)
         while due[0][0] <= end:
             time, n = due[0]
             heapreplace(due, (time + self._pause(random), n))
-            broker, advertisement = publishers[n]
             names = self.words.draw(random, random.randint(1, self.recipe.attributes))
             attributes = {name: random.randrange(self.recipe.values) for name in names}
-            yield TimedOperation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+            yield self.published(time, self.publishers[n], attributes)
 
     def _pause(self, random: Random) -> int:
         return random.randint(self.recipe.publish_least_ms, self.recipe.publish_most_ms) * MILLISECOND
@@ -241,7 +223,6 @@ class Mobile(Zipf):
 
 
 VALUES = 1_000_000
-TIERED_START = SECOND
 
 
 @frozen
@@ -277,13 +258,7 @@ class Tiered:
     def workload(self, seed: int) -> Workload:
         regions = tiered(self.regions, self.fan_out, self.tiers)
         heads = {region[0]: f"region {n}" for n, region in enumerate(regions.regions, 1)}
-        return Workload(
-            overlay=regions.overlay,
-            operations=lambda: _DrawnTiers(self, regions, seed).operations(),
-            parameters=settings(self),
-            watched={1: "core", **heads},
-            look_every=self.look_ms * MILLISECOND,
-        )
+        return drawn(self, regions.overlay, lambda: _DrawnTiers(self, regions, seed), {1: "core", **heads})
 
 
 @frozen
@@ -291,34 +266,19 @@ class TieredAll(Tiered):
     others_interval_ms: int = given(1_000, "001 V-F", "between two moves of other subscribers; 0: they stay")
 
 
-class _DrawnTiers:
+class _DrawnTiers(Drawing[Tiered]):
     def __init__(self, recipe: Tiered, regions: Regions, seed: int) -> None:
-        self.recipe = recipe
+        super().__init__(recipe, seed)
         self.regions = regions
-        self.seed = seed
-        self.ids = Ids()
         self.brokers = regions.overlay.brokers
         self.monitors: list[tuple[Node, Subscription]] = []
         self.others: list[tuple[Node, Subscription]] = []
 
-    def operations(self) -> Iterator[TimedOperation]:
-        recipe = self.recipe
-        random = stream(self.seed, "publishers")
-        publishers = [
-            (random.choice(self.brokers), self.ids.advertisement([["value", ">=", 0], ["value", "<", VALUES]]))
-            for _ in range(recipe.publishers)
-        ]
-        for broker, advertisement in publishers:
-            yield TimedOperation(0, broker, Advertise(advertisement))
-        yield from self._subscribe()
-        many = recipe.subscriptions + recipe.regions
-        first = TIERED_START + (many * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
-        last = first + recipe.run_ms * MILLISECOND
-        yield from merge(
-            self._move(first, last), self._publish(first, last, publishers), key=lambda operation: operation.time
-        )
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
+        promised: Predicates = [["value", ">=", 0], ["value", "<", VALUES]]
+        return self.publishers_at(self.brokers, (promised for _ in range(self.recipe.publishers)))
 
-    def _subscribe(self) -> Iterator[TimedOperation]:
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
         """The monitors last, one in each region."""
         random = stream(self.seed, "subscriptions")
         length = max(1, min(VALUES // 2, round(VALUES * self.recipe.matching / self.recipe.subscriptions)))
@@ -327,9 +287,11 @@ class _DrawnTiers:
             self.others.append((random.choice(self.brokers), self.ids.subscription(_within(start, start + length - 1))))
         for region in self.regions.regions:
             self.monitors.append((random.choice(region), self.ids.subscription(_within(0, VALUES - 1))))
-        for n, (broker, subscription) in enumerate([*self.others, *self.monitors]):
-            time = TIERED_START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield TimedOperation(time, broker, Subscribe(subscription))
+        yield from (*self.others, *self.monitors)
+
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        last = first + self.recipe.run_ms * MILLISECOND
+        return self._move(first, last), self._publish(first, last)
 
     def _move(self, first: int, last: int) -> Iterator[TimedOperation]:
         """Monitors anywhere; others within the region."""
@@ -338,13 +300,10 @@ class _DrawnTiers:
         due = merge(self._monitors_due(first, last), self._others_due(first, last, around))
         for time, monitors, n in due:
             clients = self.monitors if monitors else self.others
-            home, subscription = clients[n]
+            home, _ = clients[n]
             within = self.brokers if monitors else around[home]
             elsewhere = random.choice([broker for broker in within if broker != home])
-            again = self.ids.subscription(subscription.filter)
-            clients[n] = elsewhere, again
-            yield TimedOperation(time, home, Unsubscribe(subscription))
-            yield TimedOperation(time, elsewhere, Subscribe(again))
+            yield from self.moved(time, clients, n, elsewhere)
 
     def _monitors_due(self, first: int, last: int) -> Iterator[tuple[int, bool, int]]:
         """When, and which one, by turns."""
@@ -361,14 +320,12 @@ class _DrawnTiers:
             for time in range(first + interval, last + 1, interval):
                 yield time, False, random.choice(movers)
 
-    def _publish(self, first: int, last: int, publishers: list[tuple[Node, Advertisement]]) -> Iterator[TimedOperation]:
+    def _publish(self, first: int, last: int) -> Iterator[TimedOperation]:
         random = stream(self.seed, "publications")
         for time in range(first, last + 1, self.recipe.publication_interval_ms * MILLISECOND):
-            broker, advertisement = random.choice(publishers)
-            yield TimedOperation(
-                time, broker, Publish(self.ids.publication(advertisement, {"value": random.randrange(VALUES)}))
-            )
+            publisher = random.choice(self.publishers)
+            yield self.published(time, publisher, {"value": random.randrange(VALUES)})
 
 
-def _within(lowest: int, highest: int) -> list[list[object]]:
+def _within(lowest: int, highest: int) -> Predicates:
     return [["value", ">=", lowest], ["value", "<=", highest]]

@@ -11,26 +11,27 @@ conditions of subscriptions hold for a tenth and for a half of the quotes, indep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from random import Random
 from typing import Self
 
 from attrs import evolve, frozen
 
-from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
+from routeproof.impl.simulator import MILLISECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
-    Ids,
+    Drawing,
+    Predicates,
     Workload,
     assumed,
     at_least,
     balanced,
     by_root,
+    drawn,
     given,
-    settings,
     stream,
 )
-from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe
+from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import Node
 
 LOW, MEDIUM, HIGH = "low", "medium", "high"
@@ -51,18 +52,17 @@ FIRST_DAY = date(1996, 9, 5)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def wanted(symbol: str, rate: str) -> list[list[object]]:
+def wanted(symbol: str, rate: str) -> Predicates:
     """The three templates of 004 V-A."""
-    stock: list[list[object]] = [["class", "=", "STOCK"], ["symbol", "=", symbol]]
-    conditions: dict[str, list[list[object]]] = {
+    conditions: dict[str, Predicates] = {
         LOW: [["highLow%Diff", ">", SWING]],
         MEDIUM: [["volume", ">", VOLUME], ["openClose%Diff", ">", MOVE]],
         HIGH: [],
     }
-    return [*stock, *conditions[rate]]
+    return [*promised(symbol), *conditions[rate]]
 
 
-def promised(symbol: str) -> list[list[object]]:
+def promised(symbol: str) -> Predicates:
     """Filter that the publisher of a stock advertises."""
     return [["class", "=", "STOCK"], ["symbol", "=", symbol]]
 
@@ -127,9 +127,6 @@ def _quote(
     }
 
 
-START = SECOND
-
-
 @frozen
 class Stock:
     brokers: int = given(63, "004 V-B", "brokers in a balanced tree")
@@ -161,13 +158,8 @@ class Stock:
         )
 
     def workload(self, seed: int) -> Workload:
-        return Workload(
-            overlay=balanced(self.brokers, self.fan_out),
-            operations=lambda: _Drawn(self, seed).operations(),
-            parameters=settings(self),
-            watched={1: "root", **{b: f"below {b}" for b in range(2, 2 + self.fan_out) if b <= self.brokers}},
-            look_every=self.look_ms * MILLISECOND,
-        )
+        watched = {1: "root", **{b: f"below {b}" for b in range(2, 2 + self.fan_out) if b <= self.brokers}}
+        return drawn(self, balanced(self.brokers, self.fan_out), lambda: _Drawn(self, seed), watched)
 
 
 @frozen
@@ -179,30 +171,16 @@ class StockEnterprise(Stock):
     office: int = given(1, "004 V-A", "1: those who want all are at one broker, for all stocks the same")
 
 
-class _Drawn:
+class _Drawn(Drawing[Stock]):
     def __init__(self, recipe: Stock, seed: int) -> None:
-        self.recipe = recipe
-        self.seed = seed
-        self.ids = Ids()
+        super().__init__(recipe, seed)
         self.all_brokers = range(1, recipe.brokers + 1)
         self.office = stream(seed, "office").choice(self.all_brokers) if recipe.office else None
 
-    def operations(self) -> Iterator[TimedOperation]:
-        recipe = self.recipe
-        random = stream(self.seed, "publishers")
-        publishers = [
-            (random.choice(self.all_brokers), self.ids.advertisement(promised(symbol(n))))
-            for n in range(recipe.publishers)
-        ]
-        for broker, advertisement in publishers:
-            yield TimedOperation(0, broker, Advertise(advertisement))
-        yield from self._subscribe()
-        many = recipe.publishers * recipe.subscribers
-        yield from self._publish(
-            publishers, START + (many * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
-        )
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
+        return self.publishers_at(self.all_brokers, (promised(symbol(n)) for n in range(self.recipe.publishers)))
 
-    def _subscribe(self) -> Iterator[TimedOperation]:
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
         """Subscribers of all stocks in random order."""
         random = stream(self.seed, "subscribers")
         clients = [
@@ -211,9 +189,7 @@ class _Drawn:
             for broker, rate in self._homes(random)
         ]
         random.shuffle(clients)
-        for n, (broker, predicates) in enumerate(clients):
-            time = START + n * self.recipe.subscription_interval_ms * MILLISECOND
-            yield TimedOperation(time, broker, Subscribe(self.ids.subscription(predicates)))
+        return ((broker, self.ids.subscription(predicates)) for broker, predicates in clients)
 
     def _homes(self, random: Random) -> Iterator[tuple[Node, str]]:
         """Broker and rate of each subscriber to one stock."""
@@ -226,11 +202,14 @@ class _Drawn:
             rate = LOW if n < low else MEDIUM if n < low + medium else HIGH
             yield self.office if self.office and rate == HIGH else random.choice(spread), rate
 
-    def _publish(self, publishers: list[tuple[Node, Advertisement]], first: int) -> Iterator[TimedOperation]:
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        return [self._publish(first)]
+
+    def _publish(self, first: int) -> Iterator[TimedOperation]:
         """One quote of each stock in every interval, evenly spaced."""
         interval = self.recipe.publication_interval_ms * MILLISECOND
-        stocks = [quotes(symbol(n), stream(self.seed, f"quotes {n}")) for n in range(len(publishers))]
+        many = len(self.publishers)
+        stocks = [quotes(symbol(n), stream(self.seed, f"quotes {n}")) for n in range(many)]
         for begin in range(first, first + self.recipe.run_ms * MILLISECOND, interval):
-            for n, ((broker, advertisement), stock) in enumerate(zip(publishers, stocks, strict=True)):
-                publication = self.ids.publication(advertisement, next(stock))
-                yield TimedOperation(begin + n * interval // len(publishers), broker, Publish(publication))
+            for n, (publisher, stock) in enumerate(zip(self.publishers, stocks, strict=True)):
+                yield self.published(begin + n * interval // many, publisher, next(stock))

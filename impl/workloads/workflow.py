@@ -11,8 +11,8 @@ stage after it, which begins once all of them have; a loop sends an instance bac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from heapq import heappop, heappush, merge
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 from random import Random
 from typing import Self
@@ -21,18 +21,19 @@ from attrs import evolve, frozen
 
 from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.impl.workloads.workload import (
-    Ids,
+    Drawing,
+    Predicates,
     Regions,
     Workload,
     assumed,
     at_least,
     by_root,
     domains,
+    drawn,
     given,
-    settings,
     stream,
 )
-from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription, Unsubscribe
+from routeproof.model.messages import Advertisement, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 
 
@@ -129,9 +130,6 @@ class Process:
         return order
 
 
-START = 10 * SECOND
-"""A thousand advertisements are flooded before the first subscription."""
-
 TRIGGER = "trigger"
 
 
@@ -177,47 +175,31 @@ class Workflow:
         """Fewer processes, and all that is periodic more often: as many triggers and audits' ends in a second."""
         return evolve(
             self,
-            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in ("small", "medium", "large")},
-            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in PERIODS},
+            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in SCALED},
         )
 
     def workload(self, seed: int) -> Workload:
         there = domains(self.domains, self.brokers, self.fan_out)
-        return Workload(
-            overlay=there.overlay,
-            operations=lambda: _Drawn(self, there, seed).operations(),
-            parameters=settings(self),
-            watched={domain[0]: f"domain {n}" for n, domain in enumerate(there.regions, 1)},
-            look_every=self.look_ms * MILLISECOND,
-        )
+        watched = {domain[0]: f"domain {n}" for n, domain in enumerate(there.regions, 1)}
+        return drawn(self, there.overlay, lambda: _Drawn(self, there, seed), watched)
 
 
-PERIODS = ("trigger_interval_ms", "audit_ms", "audit_interval_ms", "run_ms")
+SCALED = ("small", "medium", "large", "trigger_interval_ms", "audit_ms", "audit_interval_ms", "run_ms")
 
 
-class _Drawn:
+class _Drawn(Drawing[Workflow]):
+    start = 10 * SECOND
+    """A thousand advertisements are flooded before the first subscription."""
+
     def __init__(self, recipe: Workflow, there: Regions, seed: int) -> None:
-        self.recipe = recipe
-        self.seed = seed
-        self.ids = Ids()
+        super().__init__(recipe, seed)
         self.engines = [
             [broker for broker in domain if len(there.overlay.neighbours(broker)) == 1][: recipe.engines]
             for domain in there.regions
         ]
         self.anywhere = [engine for domain in self.engines for engine in domain]
         self.processes = list(self._processes())
-        self.advertised: dict[tuple[str, Node], Advertisement] = {}
-
-    def operations(self) -> Iterator[TimedOperation]:
-        recipe = self.recipe
-        yield from self._advertise()
-        deployed = self._deployed()
-        for n, (broker, subscription) in enumerate(deployed):
-            time = START + n * recipe.subscription_interval_ms * MILLISECOND
-            yield TimedOperation(time, broker, Subscribe(subscription))
-        first = START + (len(deployed) * recipe.subscription_interval_ms + recipe.settle_ms) * MILLISECOND
-        last = first + recipe.run_ms * MILLISECOND
-        yield from merge(self._audit(first, last), self._publish(first, last), key=lambda operation: operation.time)
+        self.publisher_of: dict[tuple[str, Node], tuple[Node, Advertisement]] = {}
 
     def _processes(self) -> Iterator[Process]:
         recipe, random = self.recipe, stream(self.seed, "processes")
@@ -230,15 +212,15 @@ class _Drawn:
         for n in range(recipe.large):
             yield Process.draw(f"large-{n + 1}", recipe.large_activities, self.anywhere, recipe.flow, random)
 
-    def _advertise(self) -> Iterator[TimedOperation]:
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
         """An engine advertises the triggers of each process that it takes part in."""
         for process in self.processes:
             for engine in process.engines:
-                advertisement = self.ids.advertisement(_of(process.name))
-                self.advertised[process.name, engine] = advertisement
-                yield TimedOperation(0, engine, Advertise(advertisement))
+                publisher = engine, self.ids.advertisement(_of(process.name))
+                self.publisher_of[process.name, engine] = publisher
+                yield publisher
 
-    def _deployed(self) -> list[tuple[Node, Subscription]]:
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
         """Standing subscriptions, in random order: activities, and the clients that monitor a process."""
         random = stream(self.seed, "deployment")
         wanted = [
@@ -249,7 +231,11 @@ class _Drawn:
         for process in random.sample(self.processes, round(len(self.processes) * self.recipe.monitored)):
             wanted.append((random.choice(self.anywhere), _of(process.name)))
         random.shuffle(wanted)
-        return [(broker, self.ids.subscription(predicates)) for broker, predicates in wanted]
+        return ((broker, self.ids.subscription(predicates)) for broker, predicates in wanted)
+
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        last = first + self.recipe.run_ms * MILLISECOND
+        return self._audit(first, last), self._publish(first, last)
 
     def _audit(self, first: int, last: int) -> Iterator[TimedOperation]:
         """Each auditor at a broker of its own choice, and beginning anywhere in the interval."""
@@ -289,10 +275,9 @@ class _Drawn:
                     number += 1
                     heappush(due, (time + each.delay * MILLISECOND, n, number, each))
                 continue
-            advertisement = self.advertised[process.name, trigger.engine]
             attributes = {"class": TRIGGER, "process": process.name, "activity": trigger.activity}
-            yield TimedOperation(time, trigger.engine, Publish(self.ids.publication(advertisement, attributes)))
+            yield self.published(time, self.publisher_of[process.name, trigger.engine], attributes)
 
 
-def _of(process: str) -> list[list[object]]:
+def _of(process: str) -> Predicates:
     return [["class", "=", TRIGGER], ["process", "=", process], ["activity", "present"]]

@@ -10,20 +10,30 @@ The overlays are those of the papers, as far as their text says: who is linked t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
 from itertools import count, pairwise
 from random import Random
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from attrs import AttrsInstance, Factory, field, fields, frozen
 
-from routeproof.impl.simulator import MILLISECOND, TimedOperation
+from routeproof.impl.simulator import MILLISECOND, SECOND, TimedOperation
 from routeproof.model.filters import STRICT, Filter
 from routeproof.model.instance import OperationRow
-from routeproof.model.messages import Advertisement, Publication, Subscription
+from routeproof.model.messages import (
+    Advertise,
+    Advertisement,
+    Publication,
+    Publish,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
 from routeproof.model.overlay import Node, Overlay, Topology
 
 Setting: TypeAlias = int | float | str
+Predicates: TypeAlias = list[list[object]]
 
 ASSUMPTION = "assumption"
 
@@ -120,11 +130,11 @@ class Ids:
         self._subscriptions = count(1)
         self._publications = count(1)
 
-    def advertisement(self, predicates: list[list[object]]) -> Advertisement:
+    def advertisement(self, predicates: Predicates) -> Advertisement:
         n = next(self._advertisements)
         return Advertisement(n, _named("a", n), STRICT.parse(predicates))
 
-    def subscription(self, wanted: list[list[object]] | Filter) -> Subscription:
+    def subscription(self, wanted: Predicates | Filter) -> Subscription:
         n = next(self._subscriptions)
         return Subscription(n, _named("s", n), STRICT.parse(wanted) if isinstance(wanted, list) else wanted)
 
@@ -135,6 +145,88 @@ class Ids:
 
 def _named(kind: str, n: int) -> str:
     return f"{kind}{n:08}"
+
+
+# -- Drawings ----------------------------------------------------------------------------------------------------------
+
+
+class Scenario(Recipe, Protocol):
+    """A recipe whose clients subscribe one after the other before anything else happens."""
+
+    @property
+    def subscription_interval_ms(self) -> int: ...
+    @property
+    def settle_ms(self) -> int: ...
+    @property
+    def look_ms(self) -> int: ...
+
+
+ScenarioT = TypeVar("ScenarioT", bound=Scenario)
+
+
+def drawn(
+    recipe: Scenario, overlay: Overlay, draw: Callable[[], Drawing[Any]], watched: Mapping[Node, str]
+) -> Workload:
+    return Workload(overlay, lambda: draw().operations(), settings(recipe), watched, recipe.look_ms * MILLISECOND)
+
+
+class Drawing(Generic[ScenarioT]):
+    """One drawing of everything that is random in a scenario.
+
+    Advertisements come at 0, then one subscription after the other, and when these have settled everything else.
+    """
+
+    start: ClassVar[int] = SECOND
+    """When the first subscription comes: advertisements have reached every broker by then."""
+
+    def __init__(self, recipe: ScenarioT, seed: int) -> None:
+        self.recipe = recipe
+        self.seed = seed
+        self.ids = Ids()
+        self.publishers: list[tuple[Node, Advertisement]] = []
+
+    def advertised(self) -> Iterator[tuple[Node, Advertisement]]:
+        """The advertisements, each at its broker."""
+        raise NotImplementedError
+
+    def subscribed(self) -> Iterator[tuple[Node, Subscription]]:
+        """The subscriptions, each at its broker, in their order."""
+        raise NotImplementedError
+
+    def settled(self, first: int) -> Iterable[Iterator[TimedOperation]]:
+        """Everything that happens from `first` on, in streams that are in order of time."""
+        raise NotImplementedError
+
+    def operations(self) -> Iterator[TimedOperation]:
+        self.publishers = list(self.advertised())
+        for broker, advertisement in self.publishers:
+            yield TimedOperation(0, broker, Advertise(advertisement))
+        time = self.start
+        for broker, subscription in self.subscribed():
+            yield TimedOperation(time, broker, Subscribe(subscription))
+            time += self.recipe.subscription_interval_ms * MILLISECOND
+        first = time + self.recipe.settle_ms * MILLISECOND
+        yield from merge(*self.settled(first), key=lambda operation: operation.time)
+
+    def publishers_at(
+        self, brokers: Sequence[Node], promised: Iterable[Predicates]
+    ) -> Iterator[tuple[Node, Advertisement]]:
+        """A publisher of each filter at a random broker."""
+        random = stream(self.seed, "publishers")
+        return ((random.choice(brokers), self.ids.advertisement(each)) for each in promised)
+
+    def published(self, time: int, of: tuple[Node, Advertisement], attributes: Mapping[str, object]) -> TimedOperation:
+        broker, advertisement = of
+        return TimedOperation(time, broker, Publish(self.ids.publication(advertisement, attributes)))
+
+    def moved(
+        self, time: int, clients: list[tuple[Node, Subscription]], n: int, elsewhere: Node
+    ) -> Iterator[TimedOperation]:
+        """A client withdraws its subscription where it is, and brings the same filter as a new one elsewhere."""
+        home, subscription = clients[n]
+        clients[n] = elsewhere, self.ids.subscription(subscription.filter)
+        yield TimedOperation(time, home, Unsubscribe(subscription))
+        yield TimedOperation(time, elsewhere, Subscribe(clients[n][1]))
 
 
 # -- Overlays ----------------------------------------------------------------------------------------------------------

@@ -7,14 +7,18 @@ charts at each of its values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from attrs import evolve
 
-from routeproof.checker.experiments import ResultRow, Said
+from routeproof.checker.experiments import ResultRow, Said, paragraphs
 from routeproof.checker.experiments.plots import Chart, PlotLine, Point
 from routeproof.checker.pruning.experiments.simulation import HOLD, SimulationResult
 from routeproof.impl.simulator import SECOND
 from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
+
+Outcomes: TypeAlias = Mapping[str, SimulationResult]
+Measure: TypeAlias = Callable[[SimulationResult], float | None]
 
 SINCE = "since the first withdrawal (s)"
 
@@ -23,11 +27,6 @@ CONGESTED = round(SECOND / 3.3)
 
 MATCHING = 8.0
 HISTORY_MS = 400_000
-
-
-def paragraphs(text: str) -> tuple[str, ...]:
-    """Paragraphs of a text, each as one line."""
-    return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
 
 
 PRICES, MATCHES, HISTORY, HOLDS, PROBES, PRICES_001 = paragraphs(f"""
@@ -51,6 +50,37 @@ the 21,000 publications come before the withdrawals: selective has nothing else 
 waits in a burst are subscriptions, hence one costs 303 ms here under every policy; the rest is Table II of 000.
 """)
 
+ASSUMED_000 = (PRICES, MATCHES, HISTORY, HOLDS)
+ASSUMED_001 = (PRICES_001, MATCHES, PROBES)
+
+MEASURES: Mapping[str, tuple[Measure, str]] = {
+    "mean delay": (lambda o: o.delays.mean if o.delays else None, "s"),
+    "mean delay, withdrawals included": (lambda o: o.delays.mean if o.delays else None, "s"),
+    "mean delay of the probes": (lambda o: o.probes.mean if o.probes else None, "s"),
+    "longest delay": (lambda o: o.delays.most if o.delays else None, "s"),
+    "steady delay": (lambda o: o.steady, "s"),
+    "delay of the probes, 10 % within": (lambda o: o.probes.p10 if o.probes else None, "s"),
+    "delay of the probes, 90 % within": (lambda o: o.probes.p90 if o.probes else None, "s"),
+    "delay added by withdrawals, in all": (lambda o: o.added, "s"),
+    "until no core queue is over 100": (lambda o: o.settled, "s"),
+    "longest core queue": (lambda o: o.queue, ""),
+    "longest queue anywhere": (lambda o: max(each.queue for each in o.brokers.values()), ""),
+    "mean queue, at its longest": (lambda o: max(most for _, most in o.mean_queue_over_time), ""),
+    "core table, mean, in the end": (lambda o: o.table, ""),
+    "mean table, at the first move": (lambda o: o.tables[0], ""),
+    "mean table, in the end": (lambda o: o.tables[-1], ""),
+    "mean table, from": (lambda o: min(o.tables), ""),
+    "mean table, to": (lambda o: max(o.tables), ""),
+    "triggered at A": (lambda o: o.brokers[o.watched[0]].uncovered, ""),
+    "triggered at E": (lambda o: o.brokers[o.watched[-1]].uncovered, ""),
+    "largest database": (lambda o: max(o.rows, default=0), "rows"),
+    "average database": (lambda o: sum(o.rows) / len(o.rows) if o.rows else None, "rows"),
+    "publications in vain, of all": (lambda o: o.in_vain(o.brokers), ""),
+    "publications in vain, at the core": (lambda o: o.in_vain(o.watched), ""),
+    "lost messages": (lambda o: o.lost, ""),
+}
+"""What is measured of a run, by the name of the quantity: the measure and its unit."""
+
 
 def controlled() -> Controlled:
     """000 V-A2, with what other figures of the papers say about it."""
@@ -65,59 +95,54 @@ def clustered_001() -> Clustered001:
     return evolve(Clustered001(), matching=MATCHING)
 
 
-def delay(outcome: SimulationResult) -> float | None:
-    return outcome.delays.mean if outcome.delays else None
-
-
-def worst(outcome: SimulationResult) -> float | None:
-    return outcome.delays.most if outcome.delays else None
-
-
-def probed(outcome: SimulationResult) -> float | None:
-    return outcome.probes.mean if outcome.probes else None
-
-
-def times(
-    quantity: str, of: str, to: str, paper: Said | None, larger: float | None, smaller: float | None, note: str = ""
+def row(
+    quantity: str, algorithm: str, outcome: SimulationResult, paper: Said | None = None, note: str = "", at: str = ""
 ) -> ResultRow:
-    """How many times larger one is than the other."""
+    """One measure of one run. `at` follows the quantity: the value of what is varied."""
+    measure, unit = MEASURES[quantity]
+    return ResultRow(f"{quantity}{at}", algorithm, paper, measure(outcome), unit, note)
+
+
+def rows(
+    quantity: str, outcomes: Outcomes, paper: Mapping[str, Said] | None = None, note: str = "", at: str = ""
+) -> list[ResultRow]:
+    """One measure of each run. `paper`: what the paper has of some of them."""
+    found = paper or {}
+    return [row(quantity, name, outcome, found.get(name), note, at) for name, outcome in outcomes.items()]
+
+
+def times(quantity: str, outcomes: Outcomes, paper: Said | None = None, note: str = "", at: str = "") -> ResultRow:
+    """How many times larger a measure of the first run is than that of the second."""
+    measure, _ = MEASURES[quantity]
+    larger, smaller = map(measure, outcomes.values())
+    return ratio(f"{quantity}{at}", " / ".join(outcomes), paper, larger, smaller, note)
+
+
+def ratio(
+    quantity: str, algorithm: str, paper: Said | None, larger: float | None, smaller: float | None, note: str = ""
+) -> ResultRow:
     ours = larger / smaller if larger is not None and smaller else None
-    return ResultRow(quantity, f"{of} / {to}", paper, ours, "x", note)
+    return ResultRow(quantity, algorithm, paper, ours, "x", note)
 
 
 def at_each(
-    quantity: str,
-    algorithm: str,
-    outcome: SimulationResult,
-    paper: Mapping[str, Said],
-    notes: Mapping[str, str] | None = None,
+    quantity: str, algorithm: str, outcome: SimulationResult, paper: Mapping[str, Said], **notes: str
 ) -> list[ResultRow]:
-    """Rows of what brokers A to E sent because of withdrawals."""
-    said = notes or {}
+    """Rows of what brokers A to E sent because of withdrawals, with notes by broker."""
     return [
         ResultRow(
-            f"{quantity} at {name}",
-            algorithm,
-            paper.get(name),
-            outcome.brokers[broker].uncovered,
-            "",
-            said.get(name, ""),
+            f"{quantity} at {name}", algorithm, paper.get(name), outcome.brokers[b].uncovered, note=notes.get(name, "")
         )
-        for name, broker in zip("ABCDE", outcome.watched, strict=True)
+        for name, b in zip("ABCDE", outcome.watched, strict=True)
     ]
 
 
 def lines(
-    title: str,
-    y: str,
-    outcomes: Mapping[str, SimulationResult],
-    of: Callable[[SimulationResult], Sequence[Point]],
-    *,
-    log: bool = False,
+    title: str, y: str, outcomes: Outcomes, of: Callable[[SimulationResult], Sequence[Point]], *, log: bool = False
 ) -> Chart:
     """Over time, a line for each run."""
-    steps = not log
-    return Chart(title, SINCE, y, [PlotLine(name, of(each), steps=steps) for name, each in outcomes.items()], log_y=log)
+    series = [PlotLine(name, of(each), steps=not log) for name, each in outcomes.items()]
+    return Chart(title, SINCE, y, series, log_y=log)
 
 
 def against(
@@ -130,36 +155,40 @@ def against(
     return Chart(title, x, y, series, log_y=log)
 
 
-def core_brokers(title: str, outcomes: Mapping[str, SimulationResult]) -> Chart:
-    """Chart of what A to E sent because of withdrawals."""
-    values = {
+def of_the_core(outcomes: Outcomes) -> dict[str, Chart]:
+    """Charts of a scenario whose withdrawals are felt at the core brokers A to E."""
+    triggered = {
         name: [(float(n), float(each.brokers[broker].uncovered)) for n, broker in enumerate(each.watched, 1)]
         for name, each in outcomes.items()
     }
-    return against(title, "core broker (1 is A, 5 is E)", "subscriptions", values, log=True)
+    across = "core broker (1 is A, 5 is E)"
+    return {
+        "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
+        "queue": lines("Longest queue of a core broker", "messages", outcomes, lambda o: o.queue_over_time),
+        "triggered": against("Sent because of withdrawals", across, "subscriptions", triggered, log=True),
+        "table": lines("Routing tables of core brokers", "mean size", outcomes, lambda o: o.watched_table_over_time),
+    }
 
 
-def measured(
-    at: str, algorithm: str, outcome: SimulationResult, delays: Said | None = None, queue: Said | None = None
-) -> list[ResultRow]:
-    return [
-        ResultRow(f"mean delay of the probes, {at}", algorithm, delays, probed(outcome), "s"),
-        ResultRow(f"mean delay, withdrawals included, {at}", algorithm, None, delay(outcome), "s"),
-        ResultRow(f"longest core queue, {at}", algorithm, queue, outcome.queue),
-        ResultRow(f"core table, mean, in the end, {at}", algorithm, None, outcome.table),
-    ]
+def of_movers(outcomes: Outcomes, watched: str) -> dict[str, Chart]:
+    """Charts of a scenario whose clients move. `watched`: whose queues are shown."""
+    return {
+        "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
+        "queue": lines(f"Longest queue of {watched}", "messages", outcomes, lambda o: o.queue_over_time),
+        "table": lines("Routing tables of all brokers", "mean size", outcomes, lambda o: o.mean_table_over_time),
+    }
 
 
-def shown(
-    across: str, algorithms: Sequence[str], values: Sequence[int], outcomes: Mapping[str, SimulationResult]
-) -> dict[str, Chart]:
-    """A chart for each measure, a line for each algorithm."""
+def by_value(across: str, algorithms: Sequence[str], values: Sequence[int], outcomes: Outcomes) -> dict[str, Chart]:
+    """A chart for each measure over what is varied, a line for each algorithm."""
 
-    def each(of: Callable[[SimulationResult], float | None]) -> dict[str, list[tuple[float, float | None]]]:
-        return {a: [(value, of(outcomes[f"{a}, {value}"])) for value in values] for a in algorithms}
+    def chart(title: str, y: str, quantity: str, *, log: bool = False) -> Chart:
+        measure, _ = MEASURES[quantity]
+        series = {a: [(value, measure(outcomes[f"{a}, {value}"])) for value in values] for a in algorithms}
+        return against(title, across, y, series, log=log)
 
     return {
-        "delay": against("Delay of publications", across, "mean delay (s)", each(delay), log=True),
-        "queue": against("Longest queue of a core broker", across, "messages", each(lambda o: o.queue)),
-        "table": against("Routing tables of core brokers", across, "mean size", each(lambda o: o.table)),
+        "delay": chart("Delay of publications", "mean delay (s)", "mean delay", log=True),
+        "queue": chart("Longest queue of a core broker", "messages", "longest core queue"),
+        "table": chart("Routing tables of core brokers", "mean size", "core table, mean, in the end"),
     }

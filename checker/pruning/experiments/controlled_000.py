@@ -6,26 +6,23 @@ subscriptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, paragraphs, said
 from routeproof.checker.pruning.experiments import (
-    HISTORY,
-    HOLDS,
-    MATCHES,
-    PRICES,
+    ASSUMED_000,
+    Outcomes,
     at_each,
+    by_value,
     controlled,
-    core_brokers,
-    delay,
-    lines,
-    paragraphs,
-    shown,
+    of_the_core,
+    ratio,
+    row,
+    rows,
     times,
-    worst,
 )
 from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
 from routeproof.impl.workloads.controlled import Controlled
@@ -85,58 +82,57 @@ BOTH = ("active", "incremental")
 def plan_6(scale: float, seed: int) -> list[Simulation]:
     recipe = controlled()
     main = recipe.scaled(scale)
-    runs = [Simulation(p, main, p, seed, holds=p == "incremental") for p in ALGORITHMS_6]
-    runs.append(Simulation(f"incremental, {NO_HOLD}", main, "incremental", seed))
     limit = max(1, round(LIMIT * scale))
-    for policy in BOTH:
-        holds = policy == "incremental"
-        runs.append(Simulation(f"{policy}, {LIMITED}", main, policy, seed, holds, capacity=limit))
+
+    def run(
+        name: str, policy: str, recipe: Controlled = main, drawing: int = 0, capacity: int | None = None
+    ) -> Simulation:
+        return Simulation(name, recipe, policy, seed + drawing, policy == "incremental", capacity=capacity)
+
+    runs = [run(policy, policy) for policy in ALGORITHMS_6]
+    runs.append(Simulation(f"incremental, {NO_HOLD}", main, "incremental", seed))
+    runs += [run(f"{policy}, {LIMITED}", policy, capacity=limit) for policy in BOTH]
     for each in VARIANTS:
         changed = each.change(recipe).scaled(scale)
-        for policy in BOTH:
-            holds = policy == "incremental"
-            runs.append(Simulation(f"{policy}, {each.name}", changed, policy, seed + each.drawing, holds))
+        runs += [run(f"{policy}, {each.name}", policy, changed, each.drawing) for policy in BOTH]
     return runs
 
 
-def conclude_6(outcomes: Mapping[str, SimulationResult]) -> Findings:
-    active, incremental = outcomes["active"], outcomes["incremental"]
-    rows = [*_delays(outcomes), *_queues(outcomes)]
-    rows += at_each("triggered", "active", active, {"A": said(700, "about"), "E": said(20_000, "almost")}, {"E": BY_E})
-    for algorithm in ("lazy", "packing"):
-        rows += at_each("triggered", algorithm, outcomes[algorithm], {}, dict.fromkeys("ABCDE", RISES))
-    rows += at_each("triggered", "incremental", incremental, {"E": said(1_100, "about")})
-    rows += _ratios(active, incremental)
-    rows += _however_long(outcomes)
-    rows += [ResultRow("core table, mean, in the end", name, None, outcomes[name].table) for name in ALGORITHMS_6]
-    rows += [
-        ResultRow(
-            "largest database", "incremental", said(28_000, "about"), max(incremental.rows, default=0), "rows", BY_ROWS
-        ),
-        ResultRow(
-            "average database", "incremental", said(14_000, "about"), _average(incremental.rows), "rows", DATABASE
-        ),
-        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers)),
-        ResultRow("publications in vain, at the core", "incremental", None, incremental.in_vain(incremental.watched)),
-    ]
-    rows += _beside(NO_HOLD, active, outcomes[f"incremental, {NO_HOLD}"])
-    rows += [
-        ResultRow("lost messages", f"{policy}, {LIMITED}", None, outcomes[f"{policy}, {LIMITED}"].lost)
-        for policy in BOTH
+def conclude_6(outcomes: Outcomes) -> Findings:
+    main = {name: outcomes[name] for name in ALGORITHMS_6}
+    both = {name: outcomes[name] for name in BOTH}
+    active, incremental = both.values()
+    at_a, at_e = (active.brokers[active.watched[n]].uncovered for n in (0, -1))
+    found = [
+        row("mean delay", "active", active, said(1_000, ">")),
+        *(row("mean delay", name, outcomes[name], said(600, "about"), SIXTY) for name in ("lazy", "packing")),
+        row("mean delay", "incremental", incremental, said(0.4, "about")),
+        *rows("longest delay", main, {"active": said(2_400, ">")}),
+        row("steady delay", "incremental", incremental, said(0.2), "the last tenth of the run"),
+        *rows("longest core queue", main, QUEUES_6),
+        *at_each("triggered", "active", active, {"A": said(700, "about"), "E": said(20_000, "almost")}, E=BY_E),
+        *at_each("triggered", "lazy", outcomes["lazy"], {}, **dict.fromkeys("ABCDE", RISES)),
+        *at_each("triggered", "packing", outcomes["packing"], {}, **dict.fromkeys("ABCDE", RISES)),
+        *at_each("triggered", "incremental", incremental, {"E": said(1_100, "about")}),
+        times("mean delay", both, said(2_500, ">"), "at least 100"),
+        times("longest core queue", both, said(160), "at least 50"),
+        times("triggered at E", both, said(18.2, "about")),
+        ratio("triggered at E / at A", "active", said(28.6, "about"), at_e, at_a),
+        *rows("until no core queue is over 100", main),
+        *rows("delay added by withdrawals, in all", main),
+        *_over_hours(outcomes),
+        *rows("core table, mean, in the end", main),
+        row("largest database", "incremental", incremental, said(28_000, "about"), BY_ROWS),
+        row("average database", "incremental", incremental, said(14_000, "about"), DATABASE),
+        row("publications in vain, of all", "incremental", incremental),
+        row("publications in vain, at the core", "incremental", incremental),
+        *_beside(NO_HOLD, active, outcomes[f"incremental, {NO_HOLD}"]),
+        *rows("lost messages", {name: outcomes[name] for name in (f"{policy}, {LIMITED}" for policy in BOTH)}),
     ]
     for each in VARIANTS:
         of_active, of_incremental = (outcomes[f"{policy}, {each.name}"] for policy in BOTH)
-        rows += [*_alone(f"active, {each.name}", of_active), *_beside(each.name, of_active, of_incremental)]
-    shown = {name: outcomes[name] for name in ALGORITHMS_6}
-    return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", shown, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Longest queue of a core broker", "messages", shown, lambda o: o.queue_over_time),
-            "triggered": core_brokers("Sent because of withdrawals", shown),
-            "table": lines("Routing tables of core brokers", "mean size", shown, lambda o: o.watched_table_over_time),
-        },
-    )
+        found += [*_alone(f"active, {each.name}", of_active), *_beside(each.name, of_active, of_incremental)]
+    return Findings(found, of_the_core(main))
 
 
 RISES = "the paper says that it rises from A to E"
@@ -144,93 +140,38 @@ BY_E = "`covered` was inferred from this figure: it is no evidence"
 BY_ROWS = "the history was inferred from this figure: it is no evidence"
 DATABASE = "12 MB where 28,000 rows are 24 MB"
 SIXTY = "about 60 % of active's"
-
-
-def _delays(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
-    mean = {"active": (said(1_000, ">"), ""), "incremental": (said(0.4, "about"), "")}
-    mean |= {name: (said(600, "about"), SIXTY) for name in ("lazy", "packing")}
-    rows = [
-        ResultRow("mean delay", name, mean[name][0], delay(outcomes[name]), "s", mean[name][1]) for name in ALGORITHMS_6
-    ]
-    rows += [
-        ResultRow("longest delay", name, said(2_400, ">") if name == "active" else None, worst(outcomes[name]), "s")
-        for name in ALGORITHMS_6
-    ]
-    steady = "the last tenth of the run"
-    return [*rows, ResultRow("steady delay", "incremental", said(0.2), outcomes["incremental"].steady, "s", steady)]
-
-
-def _queues(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
-    paper = {
-        "active": said(24_000, "almost"),
-        "lazy": said(15_000, "up to"),
-        "packing": said(15_000, "up to"),
-        "incremental": said(150),
-    }
-    return [ResultRow("longest core queue", name, paper[name], outcomes[name].queue) for name in ALGORITHMS_6]
-
-
-def _ratios(active: SimulationResult, incremental: SimulationResult) -> list[ResultRow]:
-    a, e = active.watched[0], active.watched[-1]
-    before, after = (each.brokers[e].uncovered for each in (active, incremental))
-    grown = times("triggered at E / at A", "active", "active", said(28.6, "about"), before, active.brokers[a].uncovered)
-    return [
-        times(
-            "mean delay", "active", "incremental", said(2_500, ">"), delay(active), delay(incremental), "at least 100"
-        ),
-        times("longest core queue", "active", "incremental", said(160), active.queue, incremental.queue, "at least 50"),
-        times("triggered at E", "active", "incremental", said(18.2, "about"), before, after),
-        evolve(grown, algorithm="active"),
-    ]
+QUEUES_6 = {
+    "active": said(24_000, "almost"),
+    "lazy": said(15_000, "up to"),
+    "packing": said(15_000, "up to"),
+    "incremental": said(150),
+}
 
 
 HOURS = 2
-
-
-def _however_long(outcomes: Mapping[str, SimulationResult]) -> list[ResultRow]:
-    """Rows that do not depend on how long publications go on, and rows that show the dependence."""
-    rows = [
-        ResultRow("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_6
-    ]
-    rows += [
-        ResultRow("delay added by withdrawals, in all", name, None, outcomes[name].added, "s") for name in ALGORITHMS_6
-    ]
-    long = {name: outcomes[name].mean_over(HOURS * 3600) for name in ALGORITHMS_6}
-    rows += [
-        ResultRow(f"mean delay, over {HOURS} hours", name, None, long[name], "s", AT_REST) for name in ALGORITHMS_6
-    ]
-    added = {name: outcomes[name].added for name in BOTH}
-    return [
-        *rows,
-        times("delay added by withdrawals, in all", *BOTH, None, added["active"], added["incremental"]),
-        times(f"mean delay, over {HOURS} hours", *BOTH, None, long["active"], long["incremental"]),
-    ]
-
-
 AT_REST = "worked out: after the run all would have come as before the first withdrawal"
 
 
-def _alone(name: str, outcome: SimulationResult) -> list[ResultRow]:
-    a, e = outcome.watched[0], outcome.watched[-1]
+def _over_hours(outcomes: Outcomes) -> list[ResultRow]:
+    """Rows that do not depend on how long publications go on."""
+    long = {name: outcomes[name].mean_over(HOURS * 3600) for name in ALGORITHMS_6}
+    over = f"mean delay, over {HOURS} hours"
     return [
-        ResultRow("mean delay", name, None, delay(outcome), "s"),
-        ResultRow("longest core queue", name, None, outcome.queue),
-        ResultRow("triggered at A", name, None, outcome.brokers[a].uncovered),
-        ResultRow("triggered at E", name, None, outcome.brokers[e].uncovered),
-        ResultRow("largest database", name, None, max(outcome.rows, default=0), "rows"),
+        *(ResultRow(over, name, None, mean, "s", AT_REST) for name, mean in long.items()),
+        times("delay added by withdrawals, in all", {name: outcomes[name] for name in BOTH}),
+        ratio(over, " / ".join(BOTH), None, long["active"], long["incremental"]),
     ]
+
+
+def _alone(name: str, outcome: SimulationResult) -> list[ResultRow]:
+    measures = ("mean delay", "longest core queue", "triggered at A", "triggered at E", "largest database")
+    return [row(quantity, name, outcome) for quantity in measures]
 
 
 def _beside(name: str, active: SimulationResult, incremental: SimulationResult) -> list[ResultRow]:
-    return [
-        *_alone(f"incremental, {name}", incremental),
-        times("mean delay", "active", f"incremental, {name}", None, delay(active), delay(incremental)),
-        times("longest core queue", "active", f"incremental, {name}", None, active.queue, incremental.queue),
-    ]
-
-
-def _average(rows: Sequence[int]) -> float | None:
-    return sum(rows) / len(rows) if rows else None
+    named = f"incremental, {name}"
+    both = {"active": active, named: incremental}
+    return [*_alone(named, incremental), times("mean delay", both), times("longest core queue", both)]
 
 
 FIG_6 = Experiment(
@@ -239,9 +180,8 @@ FIG_6 = Experiment(
     scale=0.05,
     plan=plan_6,
     conclude=conclude_6,
-    assumptions=(
-        *(PRICES, MATCHES, HISTORY, HOLDS),
-        *paragraphs("""
+    assumptions=ASSUMED_000
+    + paragraphs("""
 **triggered** at a broker are the different subscriptions that it sent because of a withdrawal, whichever neighbours got
 them, summed over the withdrawals.
 
@@ -266,7 +206,6 @@ the figure for E: what active covering triggers at E is no evidence.
 **hours** The paper runs for hours, of which all but the first minutes are at rest here. A mean over more time has more
 of rest in it: "over 2 hours" is worked out from the run.
 """),
-    ),
     conflicts=paragraphs("""
 The price of a message is an average over growing tables in the paper: there congestion feeds itself, here it does not.
 Delays under active covering are therefore shorter here, by an order of magnitude.
@@ -293,23 +232,21 @@ def plan_7(scale: float, seed: int) -> list[Simulation]:
     ]
 
 
-def conclude_7(outcomes: Mapping[str, SimulationResult]) -> Findings:
-    rows = []
+def conclude_7(outcomes: Outcomes) -> Findings:
+    found = []
     for triggered in TRIGGERED:
         for algorithm in ALGORITHMS_7:
-            outcome = outcomes[f"{algorithm}, {triggered}"]
+            outcome, at = outcomes[f"{algorithm}, {triggered}"], f", {triggered:,} triggered"
             queue, note = QUEUES.get((algorithm, triggered), (None, ""))
-            at = f"{triggered:,} triggered"
-            rows += [
-                ResultRow(f"mean delay, {at}", algorithm, None, delay(outcome), "s"),
-                ResultRow(f"longest delay, {at}", algorithm, None, worst(outcome), "s"),
-                ResultRow(f"longest core queue, {at}", algorithm, queue, outcome.queue, "", note),
-                ResultRow(
-                    f"core table, mean, in the end, {at}", algorithm, TABLES.get((algorithm, triggered)), outcome.table
-                ),
+            found += [
+                row("mean delay", algorithm, outcome, at=at),
+                row("longest delay", algorithm, outcome, at=at),
+                row("longest core queue", algorithm, outcome, queue, note, at),
+                row("core table, mean, in the end", algorithm, outcome, TABLES.get((algorithm, triggered)), at=at),
             ]
-
-    return Findings(rows, shown("triggered by a withdrawal, as the paper counts", ALGORITHMS_7, TRIGGERED, outcomes))
+    return Findings(
+        found, by_value("triggered by a withdrawal, as the paper counts", ALGORITHMS_7, TRIGGERED, outcomes)
+    )
 
 
 FIG_7 = Experiment(
@@ -318,12 +255,10 @@ FIG_7 = Experiment(
     scale=0.03,
     plan=plan_7,
     conclude=conclude_7,
-    assumptions=(
-        *(PRICES, MATCHES, HISTORY, HOLDS),
-        *paragraphs("""
+    assumptions=ASSUMED_000
+    + paragraphs("""
 **varying** what is triggered is varying `covered`, with as many subscriptions in all: 1,000 is 2,100, and so on.
 """),
-    ),
     conflicts=paragraphs("""
 The text says "from 700 to 2,100" and then speaks of 10 as well.
 

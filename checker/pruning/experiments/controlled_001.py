@@ -10,21 +10,17 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said, paragraphs, said
 from routeproof.checker.pruning.experiments import (
+    ASSUMED_001,
     CONGESTED,
-    MATCHES,
-    PRICES_001,
-    PROBES,
+    Outcomes,
     at_each,
-    core_brokers,
-    delay,
-    lines,
+    by_value,
     matching_001,
-    measured,
-    paragraphs,
-    probed,
-    shown,
+    of_the_core,
+    row,
+    rows,
     times,
 )
 from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
@@ -33,6 +29,7 @@ from routeproof.impl.workloads.controlled import Controlled001
 ALGORITHMS_7 = ("active", "lazy", "packing", "selective")
 
 AT_TABLE_II = {"active, Table II": "active", "selective, Table II": "selective"}
+AVERAGE = "4.5 MB where 14,000 rows are 12 MB"
 AS_IN_000 = "at the prices of 000 nothing piles up"
 
 MEAN = {
@@ -45,7 +42,6 @@ QUEUE_7 = {
     "active": said(2_000, "almost"),
     "lazy": said(1_500, "up to"),
     "packing": said(1_200, "almost"),
-    "selective": None,
 }
 TRIGGERED = {
     "active": {"A": said(700, "about"), "E": said(5_900, "almost")},
@@ -77,78 +73,40 @@ def plan_7(scale: float, seed: int) -> list[Simulation]:
     return [*runs, *(Simulation(name, recipe, policy, seed) for name, policy in AT_TABLE_II.items())]
 
 
-def conclude_7(outcomes: Mapping[str, SimulationResult]) -> Findings:
-    shown = {name: outcomes[name] for name in ALGORITHMS_7}
-    active, selective = outcomes["active"], outcomes["selective"]
-    rows = [
-        ResultRow("mean delay of the probes", name, MEAN[name], probed(outcomes[name]), "s") for name in ALGORITHMS_7
-    ]
-    rows += [
-        ResultRow("mean delay, withdrawals included", name, None, delay(outcomes[name]), "s") for name in ALGORITHMS_7
-    ]
-    rows += [
-        ResultRow("mean delay of the probes", name, None, probed(outcomes[name]), "s", AS_IN_000)
-        for name in AT_TABLE_II
-    ]
-    for name in ALGORITHMS_7:
-        probes = outcomes[name].probes
-        rows += [
-            ResultRow("delay of the probes, 10 % within", name, None, probes.p10 if probes else None, "s"),
-            ResultRow("delay of the probes, 90 % within", name, None, probes.p90 if probes else None, "s"),
-        ]
-    rows += [
-        ResultRow("until no core queue is over 100", name, None, outcomes[name].settled, "s") for name in ALGORITHMS_7
-    ]
-    rows += [
-        ResultRow("steady delay", "selective", said(0.2), selective.steady, "s", "the last tenth of the run"),
-        times("mean delay of the probes", "active", "selective", said(11_000, ">"), probed(active), probed(selective)),
-    ]
-    for name in ALGORITHMS_7:
-        rows += at_each("triggered", name, outcomes[name], TRIGGERED[name])
-    rows += [
-        ResultRow("triggered, mean of the other inner brokers", name, None, _elsewhere(outcomes[name]))
-        for name in ALGORITHMS_7
-    ]
-    packing = outcomes["packing"]
-    messages = max(packing.brokers[broker].messages for broker in packing.watched)
-    rows.append(ResultRow("triggered messages, most at a core broker", "packing", said(300, "<"), messages))
-    rows += [ResultRow("longest core queue", name, QUEUE_7[name], outcomes[name].queue) for name in ALGORITHMS_7]
-    rows += [
-        ResultRow(
-            "core table, mean, in the end",
-            name,
-            said(1_000, "about") if name == "active" else None,
-            outcomes[name].table,
-        )
-        for name in ALGORITHMS_7
-    ]
-    inner = [broker for broker, numbers in selective.brokers.items() if broker <= INNER]
-    rows += [
-        ResultRow(
-            "publications in vain, inner brokers", "selective", said(0.0038), selective.in_vain(inner), "", "0.38 %"
+def conclude_7(outcomes: Outcomes) -> Findings:
+    main = {name: outcomes[name] for name in ALGORITHMS_7}
+    active, _, packing, selective = main.values()
+    within = ("delay of the probes, 10 % within", "delay of the probes, 90 % within")
+    inner = selective.in_vain(broker for broker in selective.brokers if broker <= INNER)
+    core = selective.in_vain(selective.watched)
+    average = sum(selective.rows) / max(1, len(selective.rows))
+    found = [
+        *rows("mean delay of the probes", main, MEAN),
+        *rows("mean delay, withdrawals included", main),
+        *rows("mean delay of the probes", {name: outcomes[name] for name in AT_TABLE_II}, note=AS_IN_000),
+        *(row(quantity, name, each) for name, each in main.items() for quantity in within),
+        *rows("until no core queue is over 100", main),
+        row("steady delay", "selective", selective, said(0.2), "the last tenth of the run"),
+        times("mean delay of the probes", {"active": active, "selective": selective}, said(11_000, ">")),
+        *(at for name, each in main.items() for at in at_each("triggered", name, each, TRIGGERED[name])),
+        *(
+            ResultRow("triggered, mean of the other inner brokers", name, None, _elsewhere(each))
+            for name, each in main.items()
         ),
         ResultRow(
-            "publications in vain, core", "selective", said(0.0001), selective.in_vain(selective.watched), "", "0.01 %"
+            "triggered messages, most at a core broker",
+            "packing",
+            said(300, "<"),
+            max(packing.brokers[broker].messages for broker in packing.watched),
         ),
-        ResultRow("largest database", "selective", said(14_000, "about"), max(selective.rows, default=0), "rows"),
-        ResultRow(
-            "average database",
-            "selective",
-            said(5_250, "about"),
-            sum(selective.rows) / max(1, len(selective.rows)),
-            "rows",
-            "4.5 MB where 14,000 rows are 12 MB",
-        ),
+        *rows("longest core queue", main, QUEUE_7),
+        *rows("core table, mean, in the end", main, {"active": said(1_000, "about")}),
+        ResultRow("publications in vain, inner brokers", "selective", said(0.0038), inner, note="0.38 %"),
+        ResultRow("publications in vain, core", "selective", said(0.0001), core, note="0.01 %"),
+        row("largest database", "selective", selective, said(14_000, "about")),
+        ResultRow("average database", "selective", said(5_250, "about"), average, "rows", AVERAGE),
     ]
-    return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", shown, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Longest queue of a core broker", "messages", shown, lambda o: o.queue_over_time),
-            "triggered": core_brokers("Sent because of withdrawals", shown),
-            "table": lines("Routing tables of core brokers", "mean size", shown, lambda o: o.watched_table_over_time),
-        },
-    )
+    return Findings(found, of_the_core(main))
 
 
 def _elsewhere(outcome: SimulationResult) -> float:
@@ -166,7 +124,7 @@ FIG_7 = Experiment(
     scale=0.1,
     plan=plan_7,
     conclude=conclude_7,
-    assumptions=(PRICES_001, MATCHES, PROBES),
+    assumptions=ASSUMED_001,
     conflicts=paragraphs("""
 300 withdrawals give a mean delay of 4,400 s in Fig. 7 and of 2,000 s in Fig. 8.
 
@@ -187,11 +145,8 @@ def _runs(recipes: Mapping[int, Controlled001], scale: float, seed: int) -> list
 
 
 def _plan_8(scale: float, seed: int) -> list[Simulation]:
-    return _runs(
-        {n: evolve(matching_001(), withdrawals=n, withdrawal_interval_ms=WITHIN_MS // n) for n in WITHDRAWALS},
-        scale,
-        seed,
-    )
+    recipes = {n: evolve(matching_001(), withdrawals=n, withdrawal_interval_ms=WITHIN_MS // n) for n in WITHDRAWALS}
+    return _runs(recipes, scale, seed)
 
 
 def _plan_9(scale: float, seed: int) -> list[Simulation]:
@@ -202,17 +157,22 @@ def _findings(
     what: str,
     across: str,
     values: Sequence[int],
-    outcomes: Mapping[str, SimulationResult],
+    outcomes: Outcomes,
     delays: Mapping[tuple[str, int], Said],
     queues: Mapping[tuple[str, int], Said],
 ) -> Findings:
     """The measures at each value, named by `what` with `{}` for the value."""
-    rows: list[ResultRow] = []
+    found: list[ResultRow] = []
     for value in values:
         for algorithm in ALGORITHMS:
-            key, outcome = (algorithm, value), outcomes[f"{algorithm}, {value}"]
-            rows += measured(what.format(value), algorithm, outcome, delays.get(key), queues.get(key))
-    return Findings(rows, shown(across, ALGORITHMS, values, outcomes))
+            key, outcome, at = (algorithm, value), outcomes[f"{algorithm}, {value}"], f", {what.format(value)}"
+            found += [
+                row("mean delay of the probes", algorithm, outcome, delays.get(key), at=at),
+                row("mean delay, withdrawals included", algorithm, outcome, at=at),
+                row("longest core queue", algorithm, outcome, queues.get(key), at=at),
+                row("core table, mean, in the end", algorithm, outcome, at=at),
+            ]
+    return Findings(found, by_value(across, ALGORITHMS, values, outcomes))
 
 
 FIG_8 = Experiment(
@@ -221,7 +181,7 @@ FIG_8 = Experiment(
     scale=0.1,
     plan=_plan_8,
     conclude=lambda outcomes: _findings("{} withdrawals", "withdrawals", WITHDRAWALS, outcomes, DELAY, {}),
-    assumptions=(PRICES_001, MATCHES, PROBES),
+    assumptions=ASSUMED_001,
     conflicts=paragraphs("""
 The text has "100 and 300" withdrawals for 1,200 s and 2,000 s, just after 20 ms at 100: the first must be 200.
 
@@ -235,12 +195,10 @@ FIG_9 = Experiment(
     scale=0.1,
     plan=_plan_9,
     conclude=lambda outcomes: _findings("degree {}", "covering degree", DEGREES, outcomes, {}, QUEUE),
-    assumptions=(
-        *(PRICES_001, MATCHES, PROBES),
-        *paragraphs("""
+    assumptions=ASSUMED_001
+    + paragraphs("""
 **varying** the covering degree leaves the number of subscriptions as it is: there are fewer families, and larger ones.
 """),
-    ),
     conflicts=paragraphs("""
 At a degree of 50 queues "continue to increase an hour into the experiment and remain even after 9 hours"; with a
 publication every 400 ms these are 81,000 publications, of "slightly over 21,000" in all.

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
-from routeproof.checker.pruning.experiments import against, paragraphs
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, paragraphs, said
+from routeproof.checker.pruning.experiments import against
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.impl.routing import Broker, Outbox, Sends
 from routeproof.impl.simulator import MILLISECOND, Costs, Simulator
@@ -112,26 +112,17 @@ def _mean(spent: Spent, kind: int) -> float | None:
 def conclude(results: Mapping[str, Mapping[str, Spent]]) -> Findings:
     spent = results["measured"]
     rows = [
-        ResultRow(
-            kind, policy, said(PAPER[policy][n]), _mean(spent[policy], n), "ms", f"{spent[policy].many[n]:,} messages"
-        )
+        ResultRow(kind, policy, said(PAPER[policy][n]), _mean(each, n), "ms", f"{each.many[n]:,} messages")
         for n, kind in enumerate(KINDS)
-        for policy in POLICIES
+        for policy, each in spent.items()
     ]
     for n, kind in enumerate(KINDS):
         for policy in ("none", "lazy"):
             paper, ours = PAPER[policy][n] / PAPER["active"][n], spent[policy].mean[n] / (spent["active"].mean[n] or 1)
             rows.append(ResultRow(kind, f"{policy} / active", said(round(paper, 2)) if paper else None, ours, "x"))
     for policy in ("active", "lazy"):
-        rows.append(
-            ResultRow(
-                "covering / matching of a subscription",
-                policy,
-                said(round(PAPER[policy][1] / PAPER[policy][0], 1)),
-                spent[policy].mean[1] / (spent[policy].mean[0] or 1),
-                "x",
-            )
-        )
+        (matching, covering, *_), ratio = spent[policy].mean, said(round(PAPER[policy][1] / PAPER[policy][0], 1))
+        rows.append(ResultRow("covering / matching of a subscription", policy, ratio, covering / (matching or 1), "x"))
     values = {policy: [(float(n), spent[policy].mean[n - 1]) for n in range(1, 5)] for policy in POLICIES}
     across = "1 matching and 2 covering of a subscription, 3 unsubscription, 4 publication"
     return Findings(rows, {"cost": against("Processor time at core brokers", across, "ms a message", values, log=True)})

@@ -12,23 +12,23 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from routeproof.checker.experiments import Experiment, Findings, ResultRow, said
+from routeproof.checker.experiments import Experiment, Findings, ResultRow, paragraphs, said
 from routeproof.checker.pruning.experiments import (
+    ASSUMED_001,
     CONGESTED,
     HOLDS,
-    MATCHES,
     PRICES,
     PRICES_001,
-    PROBES,
+    Outcomes,
     at_each,
     clustered_001,
-    core_brokers,
-    delay,
     lines,
-    paragraphs,
-    probed,
+    of_movers,
+    of_the_core,
+    ratio,
+    row,
+    rows,
     times,
-    worst,
 )
 from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
 from routeproof.impl.index.filter_index import FilterIndex
@@ -36,11 +36,13 @@ from routeproof.impl.index.profile import profile_of
 from routeproof.impl.routing import Broker
 from routeproof.impl.workloads.moving import Mobile, Tiered, TieredAll
 from routeproof.impl.workloads.workflow import Workflow
-from routeproof.impl.workloads.workload import tiered
+from routeproof.impl.workloads.workload import Recipe, tiered
 from routeproof.model.messages import Advertise, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node
 
 INCREMENTAL = ("active", "incremental")
+ASSUMED = (PRICES, HOLDS)
+VIRTUALLY_NONE = said(0, "virtually")
 
 
 @frozen
@@ -91,45 +93,33 @@ class Counting:
 
 def plan_rush_hour(scale: float, seed: int) -> list[Simulation | Counting]:
     recipe = Mobile().scaled(scale)
-    runs = [Simulation(policy, recipe, policy, seed, holds=policy == "incremental") for policy in INCREMENTAL]
-    return [*runs, Counting("roots", recipe, seed)]
+    return [*_incremental(recipe, seed), Counting("roots", recipe, seed)]
+
+
+def _incremental(recipe: Recipe, seed: int) -> list[Simulation]:
+    return [Simulation(policy, recipe, policy, seed, holds=policy == "incremental") for policy in INCREMENTAL]
 
 
 def conclude_rush_hour(results: Mapping[str, SimulationResult | Roots]) -> Findings:
     outcomes = {name: each for name, each in results.items() if isinstance(each, SimulationResult)}
     roots = next(each for each in results.values() if isinstance(each, Roots))
-    active, incremental = outcomes["active"], outcomes["incremental"]
+    hubs = {name: each.brokers[1] for name, each in outcomes.items()}
     note = "two hours at full scale; delays grow with the length of the run where the hub cannot keep up"
-    rows = [
+    found = [
         ResultRow("roots", "-", said(1_600, "about"), roots.many),
         ResultRow("covered by a root, mean", "-", said(2_000, ">"), roots.cover),
-        ResultRow("longest delay", "active", said(1_200, ">"), worst(active), "s", note),
-        ResultRow("longest delay", "incremental", said(17), worst(incremental), "s"),
-        times("longest delay", "active", "incremental", said(71, ">"), worst(active), worst(incremental)),
-        *(ResultRow("mean delay", name, None, delay(each), "s") for name, each in outcomes.items()),
-        *(ResultRow("longest queue at the hub", name, None, each.brokers[1].queue) for name, each in outcomes.items()),
-        *(
-            ResultRow("sent by the hub", name, None, each.brokers[1].uncovered, "", UNCOVERED)
-            for name, each in outcomes.items()
-        ),
+        row("longest delay", "active", outcomes["active"], said(1_200, ">"), note),
+        row("longest delay", "incremental", outcomes["incremental"], said(17)),
+        times("longest delay", outcomes, said(71, ">")),
+        *rows("mean delay", outcomes),
+        *(ResultRow("longest queue at the hub", name, None, hub.queue) for name, hub in hubs.items()),
+        *(ResultRow("sent by the hub", name, None, hub.uncovered, note=UNCOVERED) for name, hub in hubs.items()),
     ]
     for name, each in outcomes.items():
-        tables = [size for _, size in each.mean_table_over_time]
-        rows.append(ResultRow("mean table, at the first move", name, None, tables[0]))
-        rows.append(
-            ResultRow("mean table, in the end", name, None, tables[-1], "", "falls, under incremental: Fig. 9c")
-        )
-    rows.append(
-        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers))
-    )
-    return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Longest queue of the watched", "messages", outcomes, lambda o: o.queue_over_time),
-            "table": lines("Routing tables of all brokers", "mean size", outcomes, lambda o: o.mean_table_over_time),
-        },
-    )
+        found.append(row("mean table, at the first move", name, each))
+        found.append(row("mean table, in the end", name, each, note="falls, under incremental: Fig. 9c"))
+    found.append(row("publications in vain, of all", "incremental", outcomes["incremental"]))
+    return Findings(found, of_movers(outcomes, "the watched"))
 
 
 UNCOVERED = "subscriptions, because of withdrawals"
@@ -140,15 +130,13 @@ RUSH_HOUR: Experiment[SimulationResult | Roots] = Experiment(
     scale=0.02,
     plan=plan_rush_hour,
     conclude=conclude_rush_hour,
-    assumptions=(
-        *(PRICES, HOLDS),
-        *paragraphs("""
+    assumptions=ASSUMED
+    + paragraphs("""
 **load** The hub carries 250 publications a second at 3 ms each, three quarters of what it can, at every scale: what is
 scaled are the subscriptions, and all times with them.
 
 **moves** A client withdraws at one broker and subscribes again at another, under a new id, at once.
 """),
-    ),
     conflicts=paragraphs("""
 Rush hours are 8 to 10 and 17 to 19 o'clock in the text, and the results are "for the rush hour period (7 AM to 9 AM)".
 
@@ -158,45 +146,28 @@ Rush hours are 8 to 10 and 17 to 19 o'clock in the text, and the results are "fo
 
 
 def plan_auditors(scale: float, seed: int) -> list[Simulation]:
-    recipe = Workflow().scaled(scale)
-    return [Simulation(policy, recipe, policy, seed, holds=policy == "incremental") for policy in INCREMENTAL]
+    return _incremental(Workflow().scaled(scale), seed)
 
 
-def conclude_auditors(outcomes: Mapping[str, SimulationResult]) -> Findings:
+def conclude_auditors(outcomes: Outcomes) -> Findings:
     active, incremental = outcomes["active"], outcomes["incremental"]
-    queue = {name: max(each.brokers.values(), key=lambda n: n.queue).queue for name, each in outcomes.items()}
-    average = {name: max(most for _, most in each.mean_queue_over_time) for name, each in outcomes.items()}
-    rows = [
-        ResultRow("longest delay", "active", said(400), worst(active), "s"),
-        ResultRow("longest delay", "incremental", None, worst(incremental), "s"),
-        ResultRow("mean delay", "active", None, delay(active), "s"),
-        ResultRow("mean delay", "incremental", said(0.24, "about"), delay(incremental), "s"),
-        times(
-            "longest to mean delay", "active", "incremental", said(1_667, "about"), worst(active), delay(incremental)
-        ),
-        ResultRow("mean queue, at its longest", "active", said(1_200, "about"), average["active"]),
-        ResultRow("mean queue, at its longest", "incremental", said(0, "virtually"), average["incremental"]),
-        ResultRow("longest core queue", "active", said(18_400, ">"), active.queue),
-        ResultRow("longest core queue", "incremental", said(0, "virtually"), incremental.queue),
-        *(ResultRow("longest queue anywhere", name, None, longest) for name, longest in queue.items()),
+    longest, mean = row("longest delay", "active", active, said(400)), row("mean delay", "incremental", incremental)
+    found = [
+        *rows("longest delay", outcomes, {"active": said(400)}),
+        *rows("mean delay", outcomes, {"incremental": said(0.24, "about")}),
+        ratio("longest to mean delay", "active / incremental", said(1_667, "about"), longest.ours, mean.ours),
+        *rows("mean queue, at its longest", outcomes, {"active": said(1_200, "about"), "incremental": VIRTUALLY_NONE}),
+        *rows("longest core queue", outcomes, {"active": said(18_400, ">"), "incremental": VIRTUALLY_NONE}),
+        *rows("longest queue anywhere", outcomes),
     ]
     for name, each in outcomes.items():
-        tables = [size for _, size in each.mean_table_over_time]
-        rows.append(ResultRow("mean table, from", name, None, min(tables)))
-        rows.append(
-            ResultRow("mean table, to", name, None, max(tables), "", "it moves much less under incremental: Fig. 10c")
-        )
-    rows.append(
-        ResultRow("publications in vain, of all", "incremental", None, incremental.in_vain(incremental.brokers))
-    )
+        found.append(row("mean table, from", name, each))
+        found.append(row("mean table, to", name, each, note="it moves much less under incremental: Fig. 10c"))
+    found.append(row("publications in vain, of all", "incremental", incremental))
+    charts = of_movers(outcomes, "a core broker")
+    queues = lines("Input queues of all brokers", "mean length", outcomes, lambda o: o.mean_queue_over_time)
     return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Input queues of all brokers", "mean length", outcomes, lambda o: o.mean_queue_over_time),
-            "core-queue": lines("Longest queue of a core broker", "messages", outcomes, lambda o: o.queue_over_time),
-            "table": lines("Routing tables of all brokers", "mean size", outcomes, lambda o: o.mean_table_over_time),
-        },
+        found, {"delay": charts["delay"], "queue": queues, "core-queue": charts["queue"], "table": charts["table"]}
     )
 
 
@@ -206,9 +177,8 @@ AUDITORS = Experiment(
     scale=0.05,
     plan=plan_auditors,
     conclude=conclude_auditors,
-    assumptions=(
-        *(PRICES, HOLDS),
-        *paragraphs("""
+    assumptions=ASSUMED
+    + paragraphs("""
 **core** The roots of the four domains, which are linked as a chain: the paper has no figure of the topology.
 
 **all process trigger messages** are read as everything that triggers an activity, as the introduction of 000 does; each
@@ -218,7 +188,6 @@ activity subscribes to its own triggers, and an auditor's subscription covers al
 
 **nobody waits** An activity publishes when it would if messages took no time. Congestion delays messages and not work.
 """),
-    ),
     conflicts=paragraphs("""
 How often a process is triggered, how long an activity takes and how long the run lasted are not in the text.
 """),
@@ -231,6 +200,13 @@ RECIPES = {"monitors": Tiered(), "all": TieredAll()}
 CORE = 1
 
 GROWS = "large and growing in the paper"
+OF_MONITORS = (
+    "longest queue anywhere",
+    "mean delay",
+    "longest delay",
+    "mean table, at the first move",
+    "mean table, in the end",
+)
 LOWER = "the lower tiers carry most of it in the paper"
 
 
@@ -239,34 +215,21 @@ def plan_families(scale: float, seed: int) -> list[Simulation]:
     return [Simulation(policy, recipe, policy, seed, subscription=CONGESTED) for policy in SELECTIVE]
 
 
-def conclude_families(outcomes: Mapping[str, SimulationResult]) -> Findings:
+def conclude_families(outcomes: Outcomes) -> Findings:
     active, selective = outcomes["active"], outcomes["selective"]
-    rows = [
-        ResultRow("mean delay of the probes", "active", said(2_000), probed(active), "s"),
-        ResultRow("mean delay of the probes", "selective", said(0.05, "about"), probed(selective), "s", SHARE),
-        *(
-            ResultRow("mean delay, withdrawals included", name, None, delay(each), "s")
-            for name, each in outcomes.items()
-        ),
-        ResultRow("core table, mean, in the end", "active", said(7_300, "about"), active.table),
-        ResultRow("core table, mean, in the end", "selective", said(1_200, "about"), selective.table),
-        times("core table, mean, in the end", "selective", "active", said(0.18), selective.table, active.table),
-        *(ResultRow("longest core queue", name, None, each.queue) for name, each in outcomes.items()),
+    table = "core table, mean, in the end"
+    found = [
+        row("mean delay of the probes", "active", active, said(2_000)),
+        row("mean delay of the probes", "selective", selective, said(0.05, "about"), SHARE),
+        *rows("mean delay, withdrawals included", outcomes),
+        *rows(table, outcomes, {"active": said(7_300, "about"), "selective": said(1_200, "about")}),
+        times(table, {"selective": selective, "active": active}, said(0.18)),
+        *rows("longest core queue", outcomes),
         *at_each("triggered", "active", active, {}),
         *at_each("triggered", "selective", selective, {}),
-        ResultRow("publications in vain, of all", "selective", None, selective.in_vain(selective.brokers)),
+        row("publications in vain, of all", "selective", selective),
     ]
-    return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Longest queue of a core broker", "messages", outcomes, lambda o: o.queue_over_time),
-            "triggered": core_brokers("Sent because of withdrawals", outcomes),
-            "table": lines(
-                "Routing tables of core brokers", "mean size", outcomes, lambda o: o.watched_table_over_time
-            ),
-        },
-    )
+    return Findings(found, of_the_core(outcomes))
 
 
 SHARE = 'called "less than 3 %" of 2,000 s, of which it is 0.0025 %'
@@ -277,13 +240,11 @@ FAMILIES = Experiment(
     scale=0.1,
     plan=plan_families,
     conclude=conclude_families,
-    assumptions=(
-        *(PRICES_001, MATCHES, PROBES),
-        *paragraphs("""
+    assumptions=ASSUMED_001
+    + paragraphs("""
 **clusters** Edge brokers in the order of their paths from A are cut into clusters of 2 to 4, and each family draws one
 of these: the paper's regions are in an image.
 """),
-    ),
     conflicts=paragraphs("""
 Tables of active covering hold 7,300 entries here and about 1,000 in Fig. 7, with as many subscriptions and withdrawals.
 """),
@@ -308,58 +269,27 @@ def tiers() -> dict[int, list[Node]]:
     return found
 
 
-def conclude_monitors(outcomes: Mapping[str, SimulationResult]) -> Findings:
-    rows: list[ResultRow] = []
+def conclude_monitors(outcomes: Outcomes) -> Findings:
+    found: list[ResultRow] = []
     for who in RECIPES:
-        active, selective = (outcomes[f"{algorithm}, {who} move"] for algorithm in SELECTIVE)
-        what = f"{who} move"
-        rows += [
-            ResultRow(f"longest queue of the core, {what}", "active", None, active.brokers[CORE].queue, "", GROWS),
-            ResultRow(
-                f"longest queue of the core, {what}", "selective", said(0, "virtually"), selective.brokers[CORE].queue
-            ),
+        both = {algorithm: outcomes[f"{algorithm}, {who} move"] for algorithm in SELECTIVE}
+        active, selective = both.values()
+        at, core = f", {who} move", f"longest queue of the core, {who} move"
+        found += [
+            ResultRow(core, "active", None, active.brokers[CORE].queue, note=GROWS),
+            ResultRow(core, "selective", VIRTUALLY_NONE, selective.brokers[CORE].queue),
+            *(row(quantity, name, each, at=at) for name, each in both.items() for quantity in OF_MONITORS),
+            times("mean delay", both, at=at),
         ]
-        for algorithm, each in zip(SELECTIVE, (active, selective), strict=True):
-            tables = [size for _, size in each.mean_table_over_time]
-            rows += [
-                ResultRow(
-                    f"longest queue anywhere, {what}", algorithm, None, max(n.queue for n in each.brokers.values())
-                ),
-                ResultRow(f"mean delay, {what}", algorithm, None, delay(each), "s"),
-                ResultRow(f"longest delay, {what}", algorithm, None, worst(each), "s"),
-                ResultRow(f"mean table, at the first move, {what}", algorithm, None, tables[0]),
-                ResultRow(f"mean table, in the end, {what}", algorithm, None, tables[-1]),
-            ]
-        rows.append(times(f"mean delay, {what}", "active", "selective", None, delay(active), delay(selective)))
         for tier, brokers in tiers().items():
-            at = f"tier {tier}, {what}"
-            rows += [
-                ResultRow(
-                    f"publications at a broker, {at}", "active", None, active.mean(lambda n: n.publications, brokers)
-                ),
-                ResultRow(
-                    f"publications at a broker, {at}",
-                    "selective",
-                    None,
-                    selective.mean(lambda n: n.publications, brokers),
-                ),
-                ResultRow(
-                    f"in vain at a broker, {at}",
-                    "selective",
-                    None,
-                    selective.mean(lambda n: n.in_vain, brokers),
-                    "",
-                    LOWER,
-                ),
+            publications, in_vain = (f"{what} at a broker, tier {tier}{at}" for what in ("publications", "in vain"))
+            found += [
+                ResultRow(publications, name, None, each.mean(lambda n: n.publications, brokers))
+                for name, each in both.items()
             ]
-    return Findings(
-        rows,
-        {
-            "delay": lines("Delay of publications", "mean delay (s)", outcomes, lambda o: o.delay_over_time, log=True),
-            "queue": lines("Longest queue of core and regions", "messages", outcomes, lambda o: o.queue_over_time),
-            "table": lines("Routing tables of all brokers", "mean size", outcomes, lambda o: o.mean_table_over_time),
-        },
-    )
+            vain = selective.mean(lambda n: n.in_vain, brokers)
+            found.append(ResultRow(in_vain, "selective", None, vain, note=LOWER))
+    return Findings(found, of_movers(outcomes, "core and regions"))
 
 
 MONITORS = Experiment(

@@ -226,6 +226,11 @@ class SimulationResult:
         return self.mean(lambda numbers: numbers.table, self.watched)
 
     @property
+    def tables(self) -> list[float]:
+        """The mean over all brokers, at each sample."""
+        return [size for _, size in self.mean_table_over_time]
+
+    @property
     def settled(self) -> float | None:
         """When no watched broker's queue is long any more; nothing where one is at the end."""
         long = [n for n, (_, queue) in enumerate(self.queue_over_time, 1) if queue > HOLD.high]
