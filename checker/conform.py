@@ -35,7 +35,8 @@ class Conform(Observer):
         self, simulator: Simulator, broker: Node, sender: Node, message: Message, began: int, sends: Sends
     ) -> None:
         world, name = self._world, self._world.name
-        told = f"step {self.steps + 1}, {name(broker)} handles {describe(message)} from {self._from(sender)}"
+        whom = "a client" if sender == LOCAL else name(sender)
+        told = f"step {self.steps + 1}, {name(broker)} handles {describe(message)} from {whom}"
         local = self._locals[broker]
         if world.protocol.may_refuse and not world.protocol.accepts(broker, local, sender, message):
             raise Diverges(f"{told}: the model does not accept it now")
@@ -52,9 +53,6 @@ class Conform(Observer):
         if isinstance(outcome.local, Tables) and tables is not None and not _agree(tables(), outcome.local):
             raise Diverges(f"{told}: the tables differ afterwards")
         self.steps += 1
-
-    def _from(self, sender: Node) -> str:
-        return "a client" if sender == LOCAL else self._world.name(sender)
 
     def _answer(self, sends: Iterable[tuple[Node, object]]) -> Answer:
         answer: Answer = {}

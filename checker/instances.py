@@ -83,11 +83,7 @@ def _read(path: Path, where: str) -> bytes:
                 data = _first_bytes(path, BYTES + 1) if is_readable else b""
     except FileNotFoundError:
         raise UsageError(f"{where}: there is no such file; expected an instance file in TOML") from None
-    except (
-        OSError,
-        ValueError,
-        AttributeError,
-    ) as error:  # a null character in the name; a standard input that is closed
+    except (OSError, ValueError, AttributeError) as error:  # a null character in the name; a closed standard input
         raise UsageError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not is_readable:
         raise UsageError(f"{where}: not a regular file and not a pipe; expected an instance file in TOML")
@@ -137,16 +133,12 @@ def _refuse_unknown_declarations(instance: Instance, where: str) -> None:
     sometimes = [p.id for p in PROPERTIES.values() if p.kind == "sometimes"]
     always = [p.id for p in PROPERTIES.values() if p.kind == "always"]
     rules = dict.fromkeys((*rules_that_fire(instance.protocol), *rules_that_fire("routing")))  # all rest on the core
-    for key, ids, known, expected in (
-        (
-            "must_reach",
-            instance.must_reach,
-            [*sometimes, *rules],
-            f"a rule that fires, or one of {', '.join(sometimes)}",
-        ),
-        ("must_fail", instance.must_fail, always, f"one of {', '.join(always)}"),
+    reached = f"a rule that fires, or one of {', '.join(sometimes)}"
+    for key, known, expected in (
+        ("must_reach", [*sometimes, *rules], reached),
+        ("must_fail", always, f"one of {', '.join(always)}"),
     ):
-        for number, name in enumerate(ids, start=1):
+        for number, name in enumerate(getattr(instance, key), start=1):
             if name not in known:
                 near = did_you_mean(name, known)
                 raise InstanceError(f"{where}: {key}[{number}]: found {quoted(name)}; expected {expected}{near}")

@@ -28,18 +28,6 @@ Own: TypeAlias = Mapping[str, Any]
 """Values that only one protocol has, of JSON's types: they travel to the process of each node."""
 
 
-def _prices_of_active(policy: str) -> Costs:
-    return Costs.measured("active")
-
-
-def _nothing(instance: Instance) -> Own:
-    return {}
-
-
-def _in_full(policy: str, subscription: Subscription, of: Advertisement) -> Message:
-    return Unsubscribe(subscription)
-
-
 @frozen
 class Implementation:
     """Everything that the simulator and the TCP driver need to run a protocol."""
@@ -50,17 +38,17 @@ class Implementation:
     """(node, its neighbours, policy, the protocol's own values) -> what runs at the node, in its initial state."""
     messages: tuple[type[Message], ...] = ()
     """Kinds of messages in addition to those of the core."""
-    costs: Callable[[str], Costs] = _prices_of_active
+    costs: Callable[[str], Costs] = lambda policy: Costs.measured("active")
     """By policy."""
     columns: Callable[[], ExtraColumns] = ExtraColumns
     """Metrics of the protocol's own, made anew for each run."""
     own_wire: Callable[[str, Own], Wire] | None = None
     """How messages travel over TCP, where it is not as their fields say."""
-    own_of: Callable[[Instance], Own] = _nothing
+    own_of: Callable[[Instance], Own] = lambda instance: {}
     """The protocol's own values for an instance."""
     workloads: Mapping[str, Recipe] = Factory(dict)
     """Workloads in addition to those that fit any protocol."""
-    withdrawal: Callable[[str, Subscription, Advertisement], Message] = _in_full
+    withdrawal: Callable[[str, Subscription, Advertisement], Message] = lambda policy, s, of: Unsubscribe(s)
     """A withdrawal as a neighbour passes it on, by policy: for measuring one broker."""
 
     @property

@@ -56,16 +56,7 @@ class Counters:
         for kind, many in Counter([type(sent) for _, sent in sends]).items():
             self.sent["deliver" if kind is Deliver else kind.kind] += many
         if message.withdraws or message.by:  # what a driver says may end the wait of a withdrawal
-            self.triggered += sum(_subscriptions(sent) for _, sent in sends)
-
-
-def _subscriptions(sent: Message) -> int:
-    match sent:
-        case Subscribe():
-            return 1
-        case PackedSubscribe(subscriptions):
-            return len(subscriptions)
-    return 0
+            self.triggered += sum(len(subscriptions(sent)) for _, sent in sends)
 
 
 def column_names(messages: Iterable[type[Message]]) -> dict[type[Message], str]:
@@ -352,9 +343,7 @@ class Recorder(Observer):
             self._count(simulator, broker, 1 + len(sends))
 
     def _spoke(self, broker: Node, began: int) -> int | None:
-        """Time of the client's operation whose message the broker took at `began`; None if it is the same time, or
-        unknown.
-        """
+        """When the client spoke whose message the broker took at `began`; None if it was then, or is unknown."""
         waiting = self._issued.get(broker)
         spoke = waiting.popleft() if waiting else began
         return spoke if spoke < began else None

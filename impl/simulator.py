@@ -53,13 +53,8 @@ class Costs:
     def measured(cls, policy: str) -> Costs:
         """The costs of Table II of 000, in microseconds; docs/reference/workloads.md has what it leaves open."""
         matching, covering, unsubscribe, publish = TABLE_II[policy]
-        thousandth = MILLISECOND // 1_000
-        return cls(
-            advertise=matching * thousandth,
-            subscribe=(matching + covering) * thousandth,
-            unsubscribe=unsubscribe * thousandth,
-            publish=publish * thousandth,
-        )
+        prices = (matching, matching + covering, unsubscribe, publish)
+        return cls(*(microseconds * MILLISECOND // 1_000 for microseconds in prices))
 
     @classmethod
     def free(cls) -> Costs:
@@ -322,17 +317,14 @@ class Simulator:
             if to != LOCAL:
                 line = station.lines.get(to)
                 if line is None:
-                    raise ProtocolError(self._stray(station.node, to, sent))
+                    me, other = map(self.topology.name, (station.node, to))
+                    raise ProtocolError(
+                        f"{me} sends {sent.kind} to {other}, to which it has no channel; "
+                        "add the channel to the topology, or send to a neighbour"
+                    )
                 self._send(line, sent)
         for observer in self.observers:
             observer.handled(self, station.node, sender, message, began, sends)
-
-    def _stray(self, node: Node, to: Node, message: Message) -> str:
-        name = self.topology.name
-        return (
-            f"{name(node)} sends {message.kind} to {name(to)}, to which it has no channel; "
-            "add the channel to the topology, or send to a neighbour"
-        )
 
     def _send(self, line: _Line, message: Message) -> None:
         jitter = self._random.randint(0, self.network.jitter) if self.network.jitter else 0

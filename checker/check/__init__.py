@@ -19,7 +19,7 @@ from attrs import frozen
 from routeproof.checker.evaluation import Result
 from routeproof.checker.system.errors import Undetermined, UsageError
 from routeproof.checker.system.processes import as_done, tell
-from routeproof.checker.system.terminal import ProgressLine, Searching
+from routeproof.checker.system.terminal import Progress, ProgressLine
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world
 from routeproof.spec.properties import Property, properties_for
@@ -29,7 +29,7 @@ POLL_SECONDS = 0.1
 FOUND = Path("traces/found")
 """Default directory of counterexamples."""
 
-Report = Callable[[Searching], None]
+Report = Callable[[Progress], None]
 
 
 @frozen
@@ -185,7 +185,7 @@ def _run_in_processes(jobs: Sequence[Job], results: list[Result | None], workers
 def _run_in_worker(job: Job) -> Result:
     last = 0.0
 
-    def report(progress: Searching) -> None:
+    def report(progress: Progress) -> None:
         nonlocal last
         if time.monotonic() - last >= POLL_SECONDS:
             last = time.monotonic()

@@ -96,9 +96,7 @@ class Failure:
 
 @frozen
 class NotAsked:
-    """A property that the user named, and the searches that do not evaluate it because it is not meant for their
-    policies.
-    """
+    """A named property, and the searches that do not evaluate it because it is not meant for their policies."""
 
     property: str
     policies: tuple[str, ...]

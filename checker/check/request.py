@@ -7,7 +7,7 @@ no use for, and properties or mutants that mean nothing under the policies that 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from routeproof.checker.check import Job, Options
@@ -29,6 +29,9 @@ NO_POLICY = "no policy (it is a claim that fails)"
 Picked = tuple[Instance | None, Path | None]
 """An instance and the file it came from; (None, None) where the fuzzer makes its own."""
 
+Searches = list[tuple[Instance | None, Path | None, list[tuple[str, str]]]]
+"""What was picked, each with the protocols and policies under which it is searched."""
+
 
 def options_of(arguments: argparse.Namespace) -> Options:
     if arguments.engine == "prove":  # decision 0007
@@ -38,9 +41,8 @@ def options_of(arguments: argparse.Namespace) -> Options:
     for engine, names in ONLY_FOR.items():
         for name in names:
             if arguments.engine != engine and getattr(arguments, name):
-                raise UsageError(
-                    f"--{name.replace('_', '-')} is for --engine {engine}; found --engine {arguments.engine}"
-                )
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} is for --engine {engine}; found --engine {arguments.engine}")
     if arguments.mutant is not None and arguments.mutant not in MUTANTS:
         raise unknown("mutant", arguments.mutant, MUTANTS)
     return Options(
@@ -60,20 +62,18 @@ def options_of(arguments: argparse.Namespace) -> Options:
 
 def jobs_of(arguments: argparse.Namespace, options: Options) -> list[Job]:
     """One a search, in the order in which they are reported."""
-    picked = _picked(arguments)
+    searches = _searches(arguments, options)
     jobs = [
-        Job(instance, policy, options, source, _drawn(arguments.protocol, policy, options))
-        for instance, source in picked
-        for policy in _policies(instance, arguments.protocol, arguments.policy, options)
-        if options.selected(
-            _drawn(arguments.protocol, policy, options) if instance is None else instance.protocol, policy
-        )
+        Job(instance, policy, options, source, protocol)
+        for instance, source, variants in searches
+        for protocol, policy in variants
+        if options.selected(protocol, policy)
     ]
     if not jobs:
-        raise UsageError(_why_nothing_is_left(options, arguments.policy, picked))
-    for instance, source in picked if arguments.names or arguments.instance else ():
-        if not _policies(instance, arguments.protocol, arguments.policy, options):
-            why = _why_nothing_is_left(options, arguments.policy, [(instance, source)])
+        raise UsageError(_why_nothing_is_left(options, arguments.policy, [instance for instance, *_ in searches]))
+    for instance, _, variants in searches if arguments.names or arguments.instance else ():
+        if not variants:
+            why = _why_nothing_is_left(options, arguments.policy, [instance])
             name = "" if instance is None else instance.name
             raise UsageError(f"no search would be of {name}: {why}; leave it out")
     if options.checkpoint is not None and len(jobs) > 1:
@@ -88,33 +88,24 @@ def not_asked_of(arguments: argparse.Namespace, options: Options) -> tuple[NotAs
     refused: a report without it would read as an answer. If instances are named too, the request is about each of them;
     otherwise it is about the instances that a property is meant for.
     """
-    by_instance = [
-        (
-            instance,
-            [
-                (_drawn(arguments.protocol, policy, options) if instance is None else instance.protocol, policy)
-                for policy in _policies(instance, arguments.protocol, arguments.policy, options)
-            ],
-        )
-        for instance, _ in _picked(arguments)
-    ]
-    searches = [variant for _, those in by_instance for variant in those]
-    policies = [policy for _, policy in searches]
+    searches = _searches(arguments, options)
+    all_variants = [variant for *_, variants in searches for variant in variants]
+    protocols, policies = ([variant[n] for variant in all_variants] for n in (0, 1))
     named = bool(arguments.names or arguments.instance)
     found = []
     for id in options.properties or ():
-        without = [variant[1] for variant in searches if variant not in PROPERTIES[id].variants]
+        meant = set(PROPERTIES[id].variants)
+        without = [policy for protocol, policy in all_variants if (protocol, policy) not in meant]
         if len(without) == len(policies):
             raise UsageError(
-                f"no search would ask {id}: it {_meant_for(id, (protocol for protocol, _ in searches))}, and these"
-                f" searches are of {_listed(protocol for protocol, _ in searches)} under {_listed(policies)}; leave it"
-                " out, or name another instance or policy"
+                f"no search would ask {id}: it {_meant_for(id, protocols)}, and these searches are of"
+                f" {_listed(protocols)} under {_listed(policies)}; leave it out, or name another instance or policy"
             )
         if without:
             nowhere = [
                 instance.name
-                for instance, those in by_instance
-                if named and instance is not None and not set(those) & set(PROPERTIES[id].variants)
+                for instance, _, variants in searches
+                if named and instance is not None and meant.isdisjoint(variants)
             ]
             found.append(NotAsked(id, tuple(dict.fromkeys(without)), len(without), len(policies), tuple(nowhere)))
     return tuple(found)
@@ -169,6 +160,17 @@ def _refuse_namesakes(picked: Iterable[Picked]) -> None:
         seen[instance.name] = where
 
 
+def _searches(arguments: argparse.Namespace, options: Options) -> Searches:
+    def variants(instance: Instance | None) -> list[tuple[str, str]]:
+        policies = _policies(instance, arguments.protocol, arguments.policy, options)
+        return [
+            (_drawn(arguments.protocol, policy, options) if instance is None else instance.protocol, policy)
+            for policy in policies
+        ]
+
+    return [(instance, source, variants(instance)) for instance, source in _picked(arguments)]
+
+
 # -- under which policies ----------------------------------------------------------------------------------------------
 
 
@@ -182,10 +184,11 @@ def _drawn(protocol: str | None, policy: str, options: Options) -> str:
 
 
 def _policies(instance: Instance | None, protocol: str | None, asked: str | None, options: Options) -> list[str]:
-    """Policies to search under: the instance's, or the one that the user named; with a mutant only those that it
-    changes.
-    """
-    policies = [asked] if asked is not None else list(_own_policies(instance, protocol))
+    """The instance's policies, or the one that the user named; with a mutant only those that it changes."""
+    own = (
+        instance.policies if instance is not None else POLICIES if protocol is None else DEFINITIONS[protocol].policies
+    )
+    policies = list(own) if asked is None else [asked]
     if instance is not None:
         policies = [policy for policy in policies if policy in policies_for(instance)]
     if options.mutant is None:
@@ -194,12 +197,6 @@ def _policies(instance: Instance | None, protocol: str | None, asked: str | None
     if instance is not None and instance.protocol != mutant.protocol:
         return []
     return [policy for policy in policies if policy in mutant.policies]
-
-
-def _own_policies(instance: Instance | None, protocol: str | None) -> tuple[str, ...]:
-    if instance is not None:
-        return instance.policies
-    return POLICIES if protocol is None else DEFINITIONS[protocol].policies
 
 
 def _meant_for(id: str, protocols: Iterable[str]) -> str:
@@ -214,9 +211,9 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _why_nothing_is_left(options: Options, policy: str | None, picked: Iterable[Picked]) -> str:
+def _why_nothing_is_left(options: Options, policy: str | None, picked: Sequence[Instance | None]) -> str:
     found = f"; found --policy {policy}" if policy else ""
-    possible = {p: None for instance, _ in picked for p in (POLICIES if instance is None else policies_for(instance))}
+    possible = {p: None for instance in picked for p in (POLICIES if instance is None else policies_for(instance))}
     if policy is not None and policy not in possible:
         return f"these instances are for the policies {', '.join(possible)}{found}"
     if options.mutant is not None and (policy is None or policy not in MUTANTS[options.mutant].policies):
@@ -224,7 +221,7 @@ def _why_nothing_is_left(options: Options, policy: str | None, picked: Iterable[
         return f"the mutant {options.mutant} differs from the protocol under {policies} only{found}"
     if options.properties is None:
         return f"the mutant {options.mutant} is of another protocol{found}"
-    protocols = {instance.protocol for instance, _ in picked if instance is not None} or DEFINITIONS
+    protocols = {instance.protocol for instance in picked if instance is not None} or DEFINITIONS
     about = "; ".join(f"{id} {_meant_for(id, protocols)}" for id in options.properties)
     return f"no property is left to check: {about}{found}"
 

@@ -65,22 +65,19 @@ def _verdict(outcome: JobOutcome) -> tuple[str, str]:
         if names:
             words.append(f"{what}: {names[0]}" + (f" +{len(names) - 1}" if len(names) > 1 else ""))
     result = outcome.result
+    # Fuzzing looks at some runs only: it finds no failure, and proves nothing.
+    held = "without failure" if outcome.job.options.engine == "fuzz" else "hold"
     limit = f" ({result.limit})" if result.engine == "explore" and result.limit else ""
     for number, what in (
         (len(outcome.with_status("declared")), "fail as declared"),
         (len(outcome.with_status("unknown")), f"unknown{limit}"),
-        (len([f for f in outcome.with_status("holds") if f.kind == "always"]), _held(outcome)),
+        (len([f for f in outcome.with_status("holds") if f.kind == "always"]), held),
         (len(outcome.with_status("vacuous")), "vacuous"),
     ):
         if number:
             words.append(f"{number} {what}")
     colour = "bad" if outcome.with_status(*BAD) else "doubt" if outcome.with_status("unknown") else "good"
     return ", ".join(words) or "nothing to say", colour
-
-
-def _held(outcome: JobOutcome) -> str:
-    """Fuzzing looks at some runs only: it finds no failure, and proves nothing."""
-    return "without failure" if outcome.job.options.engine == "fuzz" else "hold"
 
 
 def _campaigns(run: Run) -> list[str]:
@@ -101,13 +98,10 @@ def _properties(run: Run) -> list[str]:
     head = ("property", held, "vacuous in", "fails in", "as declared", "unknown", "exercised")
     rows = []
     for id, tally in _tallies(run, "always"):
-        counts = (
-            _sum(tally, "holds", "spared"),
-            _sum(tally, "vacuous"),
-            _sum(tally, "fails"),
-            _sum(tally, "declared"),
-            _sum(tally, "unknown"),
-        )
+        counts = [
+            _sum(tally, *those)
+            for those in (("holds", "spared"), ("vacuous",), ("fails",), ("declared",), ("unknown",))
+        ]
         rows.append((id, *(f"{count:,}" for count in counts), f"{_exercised(run, id):,}"))
     return table(head, rows, "lrrrrrr") if rows else []
 
@@ -142,9 +136,7 @@ def _exercised(run: Run, id: str) -> int:
 
 
 def _declared(run: Run) -> list[str]:
-    """Rows of expected failures: what each fault breaks, with the length of the shortest run over the instance's
-    policies.
-    """
+    """Rows of expected failures: what each fault breaks, with the length of the shortest run over all policies."""
     steps: dict[str, dict[str, int]] = {}
     faults: dict[str, str] = {}
     for outcome in run.outcomes:
@@ -208,7 +200,9 @@ def _last_line(run: Run) -> str:
     if declared:
         failed = count(declared, "property", "properties")
         parts.append(f"{failed} failed where the instance files expect it (must_fail)")
-    end = _wrapped_end(paint(verdict, colour), len(verdict), ". ".join(part for part in parts if part))
+    text, indent = ". ".join(part for part in parts if part), " " * (len(verdict) + 2)
+    first, *rest = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=INDENT)
+    end = "\n".join([f"{paint(verdict, colour)}: {first.lstrip()}", *rest])
     unfinished = sum(o.result is None or o.result.limit == "interrupted" for o in run.outcomes)
     if unfinished:
         searches = count(unfinished, "search", "searches")
@@ -217,20 +211,12 @@ def _last_line(run: Run) -> str:
     return end
 
 
-def _wrapped_end(verdict: str, width: int, text: str) -> str:
-    first, *rest = textwrap.wrap(text, WIDTH, initial_indent=" " * (width + 2), subsequent_indent=INDENT)
-    return "\n".join([f"{verdict}: {first.lstrip()}", *rest])
-
-
 def _scope(run: Run) -> str:
     """Scope of the verdict: searches, instances, states and time."""
     results = [o.result for o in run.outcomes if o.result]
-    parts = [
+    searches, instances = (
         count(len(results), "search", "searches"),
         count(len({r.instance for r in results}), "instance"),
-        count(sum(r.transitions for r in results), "step")
-        if run.options.engine == "fuzz"
-        else count(sum(r.states for r in results), "state"),
-        f"{run.seconds:.1f} s",
-    ]
-    return ", ".join(parts)
+    )
+    states, steps = count(sum(r.states for r in results), "state"), count(sum(r.transitions for r in results), "step")
+    return f"{searches}, {instances}, {steps if run.options.engine == 'fuzz' else states}, {run.seconds:.1f} s"

@@ -147,7 +147,8 @@ def module_of(command: str) -> ModuleType:
 
 def _with_protocols(rest: list[str]) -> list[str]:
     """The arguments with each `--protocol module:NAME` loaded, and named as the protocol calls itself."""
-    words = [word for given in rest for word in _split(given)]
+    split = (given.split("=", 1) if given.startswith("--protocol=") else [given] for given in rest)
+    words = [word for parts in split for word in parts]
     for at, word in enumerate(words[1:], 1):
         if words[at - 1] == "--protocol" and ":" in word:
             from routeproof.model.plugins import load
@@ -158,10 +159,6 @@ def _with_protocols(rest: list[str]) -> list[str]:
         if words[at] == "--protocol" and words[at + 1 : at + 2] == [""]:
             del words[at : at + 2]  # it brings properties or mutants, and no protocol
     return words
-
-
-def _split(word: str) -> list[str]:
-    return word.split("=", 1) if word.startswith("--protocol=") else [word]
 
 
 def _never_fail_at_printing() -> None:

@@ -59,7 +59,8 @@ def run_tcp(request: RunRequest, route: Route = directly) -> int:
         try:
             ran = _until_done(_play(request, parts, log, route))
         except BrokerDied as error:
-            raise UsageError(f"{error}{_said_more(log)}") from None
+            more = f"; see {log}" if log.stat().st_size else ""
+            raise UsageError(f"{error}{more}") from None
         except TimeoutError:
             limit = arguments.seconds or SECONDS
             raise Undetermined(f"not everything has drained within {limit:g} s; --seconds gives more") from None
@@ -90,10 +91,6 @@ def _log(path: Path) -> Iterator[None]:
     finally:
         if not path.stat().st_size:
             path.unlink()
-
-
-def _said_more(log: Path) -> str:
-    return f"; see {log}" if log.stat().st_size else ""
 
 
 # -- running -----------------------------------------------------------------------------------------------------------

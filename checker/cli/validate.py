@@ -25,7 +25,6 @@ from routeproof.spec.catalogues import RULES
 if TYPE_CHECKING:
     from routeproof.checker.validate import Rejection, Report
     from routeproof.checker.validate.setting import Setting
-    from routeproof.traces import BadLine
     from routeproof.traces.column_names import ColumnNames
 
 
@@ -182,7 +181,9 @@ def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[
 def render(report: Report) -> str:
     """Returns the report as text. Everything that comes from the trace is made printable."""
     colour = {"accepted": "good", "rejected": "bad", "unknown": "doubt"}[report.verdict]
-    head = f"{printable(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{_but(report)}"
+    caveats = [] if report.verdict == "rejected" else report.extent.caveats
+    but = "".join(f"; {printable(each)}" for each in caveats)
+    head = f"{printable(report.trace)}: {paint(report.verdict, colour)} at level {report.level}{but}"
     lines = [head, *(f"  fault in the trace: {printable(each)}" for each in report.extent.faults())]
     lines += _rejections(report)
     if report.other_policies:
@@ -201,14 +202,13 @@ def render(report: Report) -> str:
         lines.append(
             f"  {count(report.bad_lines, 'line')} could not be read; the verdict cannot be better than unknown:"
         )
-        lines += [f"    {_line(bad)}{printable(bad.reason)[:WIDTH]}" for bad in report.bad]
+        places = ((f"line {bad.number}: " if bad.number else "", bad.reason) for bad in report.bad)
+        lines += [f"    {place}{printable(reason)[:WIDTH]}" for place, reason in places]
     return "\n".join(lines)
 
 
 def _rejections(report: Report) -> list[str]:
-    """Returns the causes, each rule with one example and the other brokers at which it is broken, then the consequences
-    for clients.
-    """
+    """Returns the causes, each rule with one example and its other brokers, then the consequences for clients."""
     groups: dict[tuple[str, str], list[Rejection]] = {}
     for rejection in report.rejections:
         groups.setdefault((rejection.run, rejection.rule), []).append(rejection)
@@ -239,15 +239,6 @@ def _rejections(report: Report) -> list[str]:
     if len(groups) > PRINTED:
         lines += [f"  and {count(len(groups) - PRINTED, 'more rule')}; --json has all", ""]
     return lines
-
-
-def _but(report: Report) -> str:
-    """Returns the restrictions of a verdict, for its first line."""
-    return "" if report.verdict == "rejected" else "".join(f"; {printable(each)}" for each in report.extent.caveats)
-
-
-def _line(bad: BadLine) -> str:
-    return f"line {bad.number}: " if bad.number else ""
 
 
 def _rule(rejection: Rejection) -> str:

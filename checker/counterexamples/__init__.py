@@ -126,24 +126,24 @@ class Replay:
 
 def replay_file(path: Path) -> Replay:
     """Plays a counterexample's file again. `UsageError` if the file is none."""
-    try:
-        trace, where = read_named(path)
-    except TraceError as error:
-        raise UsageError(str(error)) from None
-    return replay_trace(trace, where)
+    return replay_trace(*read_named(path))
 
 
 def read_named(path: Path) -> tuple[Trace, str]:
     """A trace that is read whole, from a file, a pipe or standard input (`-`), and its name in messages."""
-    with stored(path, WHOLE_BYTES) as file:
-        return read_trace(file), named(file)
+    try:
+        with stored(path, WHOLE_BYTES) as file:
+            return read_trace(file), named(file)
+    except TraceError as error:
+        raise UsageError(str(error)) from None
 
 
 def replay_trace(trace: Trace, where: str) -> Replay:
     """Plays a counterexample that was read; `where` names it in messages."""
     counterexample = read_counterexample(trace.header, where)
-    world, run = counterexample.world, counterexample.run
-    monitor = Monitor(world, _judged(counterexample))
+    world, run, claimed = counterexample.world, counterexample.run, counterexample.property
+    usual = properties_for(world.definition.name, world.policy)
+    monitor = Monitor(world, usual if claimed is None or claimed in usual else (*usual, claimed))
     wrong = [tuple(monitor.look(world.initial()))]
     steps: list[Step] = []
     stopped = None
@@ -161,13 +161,6 @@ def replay_trace(trace: Trace, where: str) -> Replay:
         or _other_end(counterexample, steps, wrong[-1])
     )
     return Replay(counterexample, tuple(steps), tuple(wrong), difference, where)
-
-
-def _judged(counterexample: Counterexample) -> tuple[Property, ...]:
-    """The properties that are meant to hold under the policy, and the claimed one."""
-    usual = properties_for(counterexample.world.definition.name, counterexample.world.policy)
-    named = counterexample.property
-    return usual if named is None or named in usual else (*usual, named)
 
 
 # -- what may differ ---------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from routeproof.checker.counterexamples.recording import (
     without_units,
 )
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.files import write_text
+from routeproof.checker.system.files import write_result
 from routeproof.checker.system.terminal import count
 from routeproof.checker.validate import Level, Rejection, setting_of
 from routeproof.checker.validate.findings import ON_LINKS
@@ -206,10 +206,7 @@ def shrink_recorded(
     except KeyboardInterrupt as interrupt:
         stopped(interrupt)
     small = shrinker.smallest
-    try:
-        write_text(target, small.text)
-    except OSError as error:
-        raise UsageError(f"{named(target)}: cannot be written: {error.strerror or error}") from None
+    write_result(target, small.text)
     before, after = whole.described(), small.described()
     what = f"already minimal, {after}" if small.text == whole.text else f"{before} -> {after}"
     return f"{cause}: {what}: {called(target)}"

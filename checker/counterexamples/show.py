@@ -13,17 +13,19 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import networkx as nx
+
 from routeproof.checker.counterexamples import Replay, is_counterexample, read_named, replay_trace
 from routeproof.checker.counterexamples.record import link_fault
 from routeproof.checker.counterexamples.shown import Shown, ending, fate, ghost_changes, mermaid, table_changes
-from routeproof.checker.system.errors import UsageError, unknown
+from routeproof.checker.system.errors import unknown
 from routeproof.checker.system.terminal import count, printable
 from routeproof.checker.wings import wing_of
 from routeproof.model.messages import client_of, describe
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import MUTANTS
-from routeproof.model.world import State, Step, World
-from routeproof.traces import BadLine, Event, Header, TraceError, TraceMessage
+from routeproof.model.world import Step, World
+from routeproof.traces import BadLine, Event, Header
 from routeproof.traces import describe as describe_in_trace
 
 DRAWN = 64
@@ -50,18 +52,9 @@ def draw(links: Sequence[tuple[str, str]]) -> list[str]:
     # A broker where the most links meet is the root; of a line, an end.
     degree = max(len(ends) for ends in near.values())
     root = next(b for b in near if len(near[b]) == (degree if degree > 2 else 1 if 1 in map(len, near.values()) else 2))
-    if len(links) != len(near) - 1 or len(list(_reached(near, root))) != len(near):
+    if len(links) != len(near) - 1 or not nx.is_connected(nx.Graph(links)):
         return [", ".join(f"{u} -- {v}" for u, v in links)]
     return list(_tree(near, "", root, "", ""))
-
-
-def _reached(near: Neighbours, root: str) -> Iterator[str]:
-    seen, waiting = {root}, [root]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        waiting += [b for b in near[here] if b not in seen]
-        seen.update(near[here])
 
 
 def _tree(near: Neighbours, parent: str, broker: str, first: str, rest: str) -> Iterator[str]:
@@ -75,15 +68,16 @@ def _tree(near: Neighbours, parent: str, broker: str, first: str, rest: str) -> 
     yield first + " -- ".join(chain)
     indent = rest + " " * (sum(len(b) + 4 for b in chain[:-1]))
     for child in children:
-        last = child == children[-1]
-        yield from _tree(
-            near, broker, child, indent + ("`-- " if last else "+-- "), indent + ("    " if last else "|   ")
-        )
+        branch, below = ("`-- ", "    ") if child == children[-1] else ("+-- ", "|   ")
+        yield from _tree(near, broker, child, indent + branch, indent + below)
 
 
 def text(shown: Shown) -> str:
-    body = _counterexample(shown.replay) if shown.replay is not None else _events(shown)
-    lines = [shown.title, "", *body]
+    if shown.replay is not None:
+        about, body = _instance(shown.replay.counterexample.world), [*_steps(shown.replay), "", *_end(shown.replay)]
+    else:
+        about, body = _header(shown.trace.header), list(_columns(shown.trace.events))
+    lines = [shown.title, "", *table(about), "", *body]
     if shown.trace.bad:
         lines = [*lines, "", *_unreadable(shown.trace.bad)]
     return "\n".join(printable(line).rstrip() for line in lines) + "\n"
@@ -106,11 +100,6 @@ def _wrapped(what: str, width: int) -> list[str]:
 
 
 # -- a counterexample --------------------------------------------------------------------------------------------------
-
-
-def _counterexample(replay: Replay) -> list[str]:
-    """The instance, the steps and the end."""
-    return [*table(_instance(replay.counterexample.world)), "", *_steps(replay), "", *_end(replay)]
 
 
 def _instance(world: World) -> Iterator[Row]:
@@ -209,9 +198,7 @@ def _by_number(rule: str) -> tuple[str, int]:
 
 
 def _end(replay: Replay) -> Iterator[str]:
-    """Lines about the last state: the violation, the messages in queues, and, if it does not reproduce, the recorded
-    claim.
-    """
+    """Lines about the last state: the violation, what is in queues, and a recorded claim that does not reproduce."""
     case = replay.counterexample
     last = replay.steps[-1].state if replay.steps else case.world.initial()
     rows: list[Row] = []
@@ -220,22 +207,15 @@ def _end(replay: Replay) -> Iterator[str]:
         rows.append(("not reproduced", str(replay.difference)))
     elif case.property is not None:
         rows.append((fate(case), ending(replay)))
-    rows += [("in queues", line) for line in _queues(case.world, last)]
+    world = case.world
+    for (near, far), queue in zip(world.links, last.queues, strict=True):
+        if queue:
+            messages = ", ".join(map(describe, queue))
+            rows.append(("in queues", f"{world.name(near)} -> {world.name(far)}: {messages}"))
     return table(rows)
 
 
-def _queues(world: World, state: State) -> Iterator[str]:
-    for (near, far), queue in zip(world.links, state.queues, strict=True):
-        if queue:
-            yield f"{world.name(near)} -> {world.name(far)}: {', '.join(describe(m) for m in queue)}"
-
-
 # -- any other trace ---------------------------------------------------------------------------------------------------
-
-
-def _events(shown: Shown) -> list[str]:
-    header, events = shown.trace.header, shown.trace.events
-    return [*table(_header(header)), "", *_columns(events)]
 
 
 def _header(header: Header) -> Iterator[Row]:
@@ -248,7 +228,9 @@ def _header(header: Header) -> Iterator[Row]:
 
 
 def _columns(events: Sequence[Event]) -> Iterator[str]:
-    rows = [(printable(e.broker), str(e.seq), e.event, printable(e.peer), printable(_about(e))) for e in events]
+    rows = [
+        (printable(e.broker), str(e.seq), e.event, printable(e.peer), printable(" ".join(_message(e)))) for e in events
+    ]
     widths = [min(24, max((len(row[i]) for row in rows), default=0)) for i in range(4)]
     left = 2 + sum(widths) + 2 * len(widths)
     for broker, seq, event, peer, about in rows:
@@ -258,11 +240,11 @@ def _columns(events: Sequence[Event]) -> Iterator[str]:
         yield from (" " * left + line for line in more)
 
 
-def _about(event: Event) -> str:
-    return event.text if event.message is None else " ".join(_message(event.message))
-
-
-def _message(message: TraceMessage) -> Iterator[str]:
+def _message(event: Event) -> Iterator[str]:
+    message = event.message
+    if message is None:
+        yield event.text
+        return
     yield describe_in_trace(message)
     yield from (str(item.filter) for item in message.items if item.filter is not None)
     if message.event is not None:
@@ -290,10 +272,7 @@ def refuse_unknown(format: str) -> None:  # noqa: A002
 
 def read(path: Path) -> Shown:
     """The trace in a file, with its replay if it is a counterexample."""
-    try:
-        trace, where = read_named(path)
-    except TraceError as error:
-        raise UsageError(str(error)) from None
+    trace, where = read_named(path)
     return Shown(trace, replay_trace(trace, where) if is_counterexample(trace.header) else None)
 
 

@@ -11,13 +11,13 @@ an entity.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from attrs import frozen
 
 from routeproof.checker.counterexamples import Counterexample, Replay
 from routeproof.checker.system.terminal import count, printable
-from routeproof.checker.wings import wing_of
+from routeproof.checker.wings import Changes, wing_of
 from routeproof.model.fields import types_of, values_of
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import LOCAL, Node
@@ -109,6 +109,18 @@ def by_fields(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[R
                 yield f"{me} {name}", difference(map(str, before), map(str, value))
             else:
                 yield f"{me} {name}", f"{before} -> {value}"
+
+
+def by_parts(parts: Callable[[World, Hashable], Iterable[tuple[str, list[str]]]]) -> Changes:
+    """Returns how `show` says what a step changed in a local state whose `parts` are words by name."""
+
+    def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
+        before, after = dict(parts(world, old)), dict(parts(world, new))
+        for name in dict.fromkeys((*before, *after)):
+            if before.get(name, []) != after.get(name, []):
+                yield f"{me} {name}", difference(before.get(name, []), after.get(name, []))
+
+    return changes
 
 
 def ghost_changes(world: World, step: Step, before: State) -> Iterator[Row]:

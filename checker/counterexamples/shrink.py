@@ -27,7 +27,7 @@ from routeproof.checker.evaluation import Finding, Monitor, exercised
 from routeproof.checker.explore import explore
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.files import write_text
+from routeproof.checker.system.files import write_result
 from routeproof.checker.system.terminal import count, printable
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import world as world_of
@@ -58,10 +58,11 @@ def shrink(
     given, the same holds when a signal comes, with which it is called.
     """
     assert finding.run is not None, f"{finding.property} comes with no run"
-    start = _Case(
-        evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=()), finding.run, finding.why
-    )
-    shrinkers = [_Shrinker(world, PROPERTIES[finding.property], order, until) for order in (list, _backward)]
+    instance = evolve(world.instance, policies=(world.policy,), must_reach=(), must_fail=())
+    start = _Case(instance, finding.run, finding.why)
+    shrinkers = [
+        _Shrinker(world, PROPERTIES[finding.property], order, until) for order in (list, lambda cuts: list(cuts)[::-1])
+    ]
     cases: list[_Case] = []
     for each in shrinkers:
         try:
@@ -74,7 +75,9 @@ def shrink(
             break
     case = min(cases, key=_Case.size)
     if case.instance != start.instance:
-        case = evolve(case, instance=evolve(case.instance, name=_shrunk(start.instance.name), about=""))
+        name = start.instance.name  # it is another instance now, and must not go by the old one's name
+        name = name if name.endswith("-shrunk") else f"{name[:57]}-shrunk"
+        case = evolve(case, instance=evolve(case.instance, name=name, about=""))
     return shrinkers[0].world(case.instance), evolve(finding, run=case.run, why=case.why)
 
 
@@ -97,10 +100,7 @@ def shrink_file(
     verdict = Finding(p.id, p.kind, "fails" if p.kind == "always" else "holds", 1, before.run, before.why)
     world, finding = shrink(before.world, verdict, until, stopped)
     assert finding.run is not None
-    try:
-        write_text(target, to_text(record(world, finding.run, finding)))
-    except OSError as error:
-        raise UsageError(f"{named(target)}: cannot be written: {error.strerror or error}") from None
+    write_result(target, to_text(record(world, finding.run, finding)))
     then = _Case(before.world.instance, before.run, before.why).described()
     now = _Case(world.instance, finding.run, finding.why).described()
     what = f"{then} -> {now}" if then != now else f"already minimal, {now}"
@@ -130,10 +130,6 @@ class _Late(Exception):
 
 
 Order = Callable[[Iterable[Simplification]], list[Simplification]]
-
-
-def _backward(cuts: Iterable[Simplification]) -> list[Simplification]:
-    return list(cuts)[::-1]
 
 
 class _Shrinker:
@@ -262,8 +258,3 @@ def _followed_and_drained(world: World, run: Sequence[str]) -> Iterator[Step]:
         step = world.step(state, action)
         yield step
         state = step.state
-
-
-def _shrunk(name: str) -> str:
-    """It is another instance now, and must not go by the old one's name."""
-    return name if name.endswith("-shrunk") else f"{name[:57]}-shrunk"

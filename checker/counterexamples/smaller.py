@@ -93,20 +93,11 @@ def _without_brokers(table: Table) -> Iterator[Simplification]:
             named = {renamed[x]: name for x, name in reversed([*enumerate(table["brokers"], 1)])}
             edited["brokers"] = [name for _, name in sorted(named.items())]
         for kind in ("subscription", "advertisement"):
-            edited[kind] = [_moved(client, renamed, _of_brokers(table, kind)) for client in table[kind]]
+            keys = {"at", *(s.key for s in DEFINITIONS[table["protocol"]].sections if s.of == kind and s.is_broker)}
+            edited[kind] = [{k: renamed[v] if k in keys else v for k, v in client.items()} for client in table[kind]]
         for section in _sections(table):
             edited[section.key] = _moved_within(table[section.key], renamed, section.brokers)
         yield Simplification(f"with brokers {kept} and {gone} in one", edited, renamed)
-
-
-def _moved(client: Table, renamed: Mapping[int, int], keys: Collection[str]) -> Table:
-    return {key: renamed[value] if key in keys else value for key, value in client.items()}
-
-
-def _of_brokers(table: Table, kind: str) -> set[str]:
-    """The keys of a kind of client whose values are brokers."""
-    sections = DEFINITIONS[table["protocol"]].sections
-    return {"at", *(section.key for section in sections if section.of == kind and section.is_broker)}
 
 
 def _sections(table: Mapping[str, Any]) -> list[Section]:
@@ -120,13 +111,13 @@ def _moved_within(value: Any, renamed: Mapping[int, int], keys: Collection[str],
         return {inner: _moved_within(each, renamed, keys, inner) for inner, each in value.items()}
     if isinstance(value, list):
         moved = [(each, _moved_within(each, renamed, keys, key)) for each in value]
-        return [new for old, new in moved if not _is_within(old, new)]
+        # A link goes of which both ends became one broker.
+        return [new for old, new in moved if old == new or not (_is_link(new) and new[0] == new[1])]
     return renamed.get(value, value) if key in keys and isinstance(value, int) else value
 
 
-def _is_within(old: Any, new: Any) -> bool:
-    """True for a link of which both ends became one broker."""
-    return old != new and isinstance(new, list) and len(new) == 2 and type(new[0]) is int and new[0] == new[1]
+def _is_link(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and type(value[0]) is int
 
 
 def without_sections(table: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:

@@ -19,6 +19,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -132,7 +133,8 @@ def run_all(
     `news` gets how many runs are done, and of how many.
     """
     jobs = [job for plan in plans for job in plan]
-    done = map(_run, jobs) if workers == 1 else in_processes(_run, jobs, workers, ", or a smaller --scale")
+    run = methodcaller("run")
+    done = map(run, jobs) if workers == 1 else in_processes(run, jobs, workers, ", or a smaller --scale")
     numbers = count(1)
     news(0, len(jobs))
     for plan in plans:
@@ -141,10 +143,6 @@ def run_all(
             results[job.name] = next(done)
             news(next(numbers), len(jobs))
         yield results
-
-
-def _run(job: ExperimentJob[Any]) -> Any:
-    return job.run()
 
 
 @frozen

@@ -48,12 +48,12 @@ from routeproof.checker.explore.checkpoint import load, save
 from routeproof.checker.explore.columns import Ints
 from routeproof.checker.explore.expand import Mask
 from routeproof.checker.explore.interned import IMPOSSIBLE, Column
-from routeproof.checker.explore.search import LimitReached, Progress, Search
+from routeproof.checker.explore.search import LimitReached, Search, refuse_unargued
 from routeproof.checker.explore.symmetry import SymmetricSearch
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.memory import most
-from routeproof.checker.system.terminal import count
+from routeproof.checker.system.terminal import Progress, count
 from routeproof.model.history import CONTROL
 from routeproof.model.messages import Publish
 from routeproof.model.overlay import Link
@@ -218,16 +218,7 @@ class PartialOrderSearch(Search):
             raise UsageError("--reduction por needs an instance without faults: a fault may touch any queue")
         if world.protocol.may_refuse:
             raise UsageError("--reduction por needs brokers that refuse nothing: here a waiting message may be stuck")
-        if "por" not in world.definition.reductions:
-            raise UsageError(
-                f"--reduction por has not been argued for the protocol {world.definition.name}"
-                f" under {world.policy}; leave it out"
-            )
-        if world.ghosts:
-            raise UsageError(
-                f"--reduction por has not been argued for ghosts, and the protocol {world.definition.name} has some;"
-                " leave it out"
-            )
+        refuse_unargued("por", world)
         self._operations_at = {n: sum(o.bit for o in world.ledger.operations if o.node == n) for n in world.nodes}
         self._publishing = [o for o in world.ledger.operations if isinstance(o.message, Publish)]
         self._over = Column()  # per history: 1 where nothing is left to publish, now or later

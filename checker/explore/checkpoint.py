@@ -26,6 +26,7 @@ from routeproof.checker.explore.interned import Interned
 from routeproof.checker.explore.search import Search
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.system.files import whole
 from routeproof.model.instance_file import to_table
 
 MAGIC = b"routeproof checkpoint 2\n"
@@ -62,16 +63,10 @@ def save(search: Search, path: Path) -> None:
         "spent": search.spent,
         "tallies": {id: [t.exercised, t.violation, t.witness] for id, t in search.judge.tallies.items()},
     }
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            _write(file, json.dumps(header).encode(), arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with whole(path) as part, part.open("wb") as file:
+        _write(file, json.dumps(header).encode(), arrays)
+        file.flush()
+        os.fsync(file.fileno())
     with suppress(OSError, AttributeError):  # a system that cannot sync directories
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -117,9 +117,7 @@ class _Table:
 
 
 class _View:
-    """The parts of the history and the ghosts that are read, as one number; shared by all places where the same is
-    read.
-    """
+    """The parts of the history and the ghosts that are read, as one number; shared by places that read the same."""
 
     def __init__(self, q: Questions, reading: Reading) -> None:
         self.reading = reading

@@ -16,7 +16,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 from numpy.typing import NDArray
 
 from routeproof.checker.explore.columns import Graph, Ints, KeyIndex, Keys, RowKeys
@@ -24,7 +23,9 @@ from routeproof.checker.explore.expand import Expander, Mask, Successors
 from routeproof.checker.explore.judge import PropertyJudge
 from routeproof.checker.explore.questions import Questions
 from routeproof.checker.system import interrupts
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.memory import resident
+from routeproof.checker.system.terminal import Progress
 from routeproof.checker.system.terminal import count as counted
 from routeproof.model.world import State, World
 from routeproof.spec.properties import Property
@@ -57,14 +58,14 @@ FIRST_WIDTHS = (8, 6, 12, 4)
 """Bits to begin with for a node's local state, a queue, the history, and a ghost."""
 
 
-@frozen
-class Progress:
-    """Progress of a running search."""
-
-    states: int
-    frontier: int
-    depth: int
-    seconds: float
+def refuse_unargued(reduction: str, world: World) -> None:
+    """Refuses a reduction that nobody has argued for the world's protocol."""
+    whose = f"the protocol {world.definition.name}"
+    if reduction not in world.definition.reductions:
+        raise UsageError(f"--reduction {reduction} has not been argued for {whose} under {world.policy}; leave it out")
+    if world.ghosts:
+        why = "renames no ghosts" if reduction == "symmetry" else "has not been argued for ghosts"
+        raise UsageError(f"--reduction {reduction} {why}, and {whose} has some; leave it out")
 
 
 class LimitReached(Exception):

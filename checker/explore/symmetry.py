@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 
 from routeproof.checker.explore.columns import Ints, Keys
 from routeproof.checker.explore.interned import AnswerTable
-from routeproof.checker.explore.search import Search
+from routeproof.checker.explore.search import Search, refuse_unargued
 from routeproof.checker.system.errors import UsageError
 from routeproof.model.fields import rename
 from routeproof.model.filters import Event, EventSet, Filter
@@ -138,7 +138,7 @@ class Renamer:
         self._subs = instance.subscriptions
         self._pubs = instance.publications
         place = {o.message: o.index for o in ledger.operations}
-        self._operation = [place[self.message(o.message)] for o in ledger.operations]
+        self._operation = [place[self.renamed(o.message)] for o in ledger.operations]
 
     def node(self, node: Node) -> Node:
         return self.nodes[node]
@@ -161,14 +161,9 @@ class Renamer:
         }
         return renamed[kind]().id
 
-    def message(self, message: Hashable) -> Hashable:
-        return rename(message, self)
-
-    def queue(self, queue: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        return tuple(map(self.message, queue))
-
-    def local(self, local: Hashable) -> Hashable:
-        return rename(local, self)
+    def renamed(self, value: Hashable) -> Hashable:
+        """A message or a local state."""
+        return rename(value, self)
 
     def history(self, history: History) -> History:
         ledger, width = self.ledger, len(self._advs)
@@ -187,9 +182,11 @@ class Renamer:
 
     def same_answer(self, here: Outcome, there: Outcome) -> bool:
         """Is `there` what `here` becomes? Order counts per receiver, as on links."""
-        renamed = [(self.nodes[n], self.message(m)) for n, m in here.sends]
+        renamed = [(self.nodes[n], self.renamed(m)) for n, m in here.sends]
         receivers = {n for n, _ in (*renamed, *there.sends)}
-        return self.local(here.local) == there.local and all(_to(n, renamed) == _to(n, there.sends) for n in receivers)
+        return self.renamed(here.local) == there.local and all(
+            _to(n, renamed) == _to(n, there.sends) for n in receivers
+        )
 
 
 def _to(receiver: Node, sends: Sequence[tuple[Node, Hashable]]) -> Sequence[Hashable]:
@@ -209,16 +206,7 @@ class SymmetricSearch(Search):
 
     def __init__(self, world: World, properties: Sequence[Property], group: Sequence[Renaming] | None = None) -> None:
         super().__init__(world, properties)
-        if "symmetry" not in world.definition.reductions:
-            raise UsageError(
-                f"--reduction symmetry has not been argued for the protocol {world.definition.name}"
-                f" under {world.policy}; leave it out"
-            )
-        if world.ghosts:
-            raise UsageError(
-                f"--reduction symmetry renames no ghosts, and the protocol {world.definition.name} has some;"
-                " leave it out"
-            )
+        refuse_unargued("symmetry", world)
         self.group = list(renamings(world.instance) if group is None else group)
         self.refused: set[Renaming] = set()
         self.renamers = [Renamer(world.ledger, r) for r in self.group if not r.is_identity]
@@ -295,9 +283,7 @@ class SymmetricSearch(Search):
         return image
 
     def _least(self, columns: list[Ints]) -> list[Ints]:
-        """The least of each row's images by component ids: ids never change, so every member of an orbit finds the same
-        one.
-        """
+        """The least of each row's images by component ids, which never change: the same one for all of an orbit."""
         if not len(columns[0]):
             return columns
         best = list(columns)
@@ -317,9 +303,9 @@ class SymmetricSearch(Search):
         def ask(_: int, id: int, __: int) -> int:
             renamer, target = self.renamers[g], self._target[g][column]
             if column < nodes:
-                return q.number_local(target, renamer.local(q.locals[column].values[id]))
+                return q.number_local(target, renamer.renamed(q.locals[column].values[id]))
             if column < nodes + len(q.queues):
-                return q.number_queue(target - nodes, renamer.queue(q.queues[column - nodes].values[id]))
+                return q.number_queue(target - nodes, tuple(map(renamer.renamed, q.queues[column - nodes].values[id])))
             return q.number_history(renamer.history(q.histories.values[id]))
 
         return q.logged(5, which, ask)
@@ -327,7 +313,7 @@ class SymmetricSearch(Search):
     def _check(self, node: Node, local: Hashable, sender: Node, message: Hashable, answer: Outcome) -> None:
         """Ask the same under every renaming; an answer that differs breaks the symmetry."""
         for g, r in enumerate(self.renamers):
-            there = self.world.protocol.handle(r.nodes[node], r.local(local), r.nodes[sender], r.message(message))
+            there = self.world.protocol.handle(r.nodes[node], r.renamed(local), r.nodes[sender], r.renamed(message))
             if not r.same_answer(answer, there):
                 raise _Broken(g)
 

@@ -26,7 +26,7 @@ from routeproof.checker.evaluation import Finding, Result
 from routeproof.checker.explore.search import CLOSING, LEAST_CLOSING
 from routeproof.checker.fuzz.campaign import INTERRUPTED, PROFILES, Campaign, Regression, Scope, regression
 from routeproof.checker.fuzz.strategies import GENERATED, fuzzing_of, is_drawn, worlds
-from routeproof.checker.fuzz.walk import FaultyMachine, Machine, trimmed
+from routeproof.checker.fuzz.walk import FaultyMachine, trimmed
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.terminal import count
 from routeproof.model.instance import POLICIES, Instance
@@ -61,11 +61,10 @@ def fuzz(
     policies = _policies(instance, protocol, policy, mutant)
     protocol = _protocol(instance, protocol, policies[0], mutant)
     declared = frozenset(instance.must_fail if instance is not None and mutant is None else ())
+    drawn = worlds(chosen.sizes, protocol, policies, mutant)
     campaign = Campaign(
-        worlds(chosen.sizes, protocol, policies, mutant)
-        if instance is None
-        else st.just(world(instance, policies[0], mutant)),
-        _machine(instance, protocol),
+        drawn if instance is None else st.just(world(instance, policies[0], mutant)),
+        FaultyMachine if instance is not None and instance.faults.any else fuzzing_of(protocol).machine,
         chosen,
         seed if seed is not None else chosen.seed if chosen.seed is not None else secrets.randbelow(1 << 32),
         properties,
@@ -95,12 +94,6 @@ def fuzz(
         examples=campaign.examples,
         limit=_limit(campaign, kept),
     )
-
-
-def _machine(instance: Instance | None, protocol: str) -> type[Machine]:
-    if instance is not None and instance.faults.any:
-        return FaultyMachine
-    return fuzzing_of(protocol).machine
 
 
 def _protocol(instance: Instance | None, protocol: str | None, policy: str, mutant: str | None) -> str:

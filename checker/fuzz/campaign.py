@@ -40,14 +40,8 @@ from routeproof.traces import Header, TraceError, open_trace
 
 @contextmanager
 def hermetic() -> Iterator[None]:
-    with _storage_elsewhere(), _no_constants_of_this_process():
-        yield
-
-
-@contextmanager
-def _storage_elsewhere() -> Iterator[None]:
     before = storage_directory(intent_to_write=False).home_directory
-    with TemporaryDirectory(prefix="routeproof-") as directory:
+    with TemporaryDirectory(prefix="routeproof-") as directory, _no_constants_of_this_process():
         set_hypothesis_home_dir(directory)
         try:
             yield

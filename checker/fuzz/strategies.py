@@ -231,15 +231,11 @@ class Sizes:
     publications: int = 8
 
 
-def _as_drawn(draw: Draw, instance: Instance, policy: str) -> Instance:
-    return instance
-
-
 @frozen
 class Fuzzing:
     """How the fuzzer goes about a protocol."""
 
-    of: Callable[[Draw, Instance, str], Instance] = _as_drawn
+    of: Callable[[Draw, Instance, str], Instance] = lambda _, instance, __: instance
     """(draw, instance, policy) -> the instance of the protocol that an instance of the core becomes."""
     machine: type[Machine] = Machine
     """Settings of Hypothesis."""

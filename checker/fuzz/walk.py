@@ -29,9 +29,8 @@ from routeproof.model.world import Action, State, World
 from routeproof.spec.properties import Property
 
 PATIENCE = 20
-"""Per broker and client operation: deliveries after which a network without client operations must be at rest. An
-operation reaches each broker once or twice, and each broker then sends a few messages.
-"""
+"""Deliveries, per broker and operation, after which a network without operations must be at rest. An operation reaches
+each broker once or twice, which then sends a few messages."""
 
 ORDERS: dict[str, Callable[[Sequence[Action], State, int], Action]] = {
     "first": lambda waiting, state, turn: waiting[0],

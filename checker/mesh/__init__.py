@@ -6,6 +6,7 @@ import json
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from routeproof.checker.counterexamples.shown import by_parts
 from routeproof.checker.wings import Wing
 from routeproof.model.mesh.definition import parameters_to_table
 from routeproof.model.mesh.parameters import parameters_of
@@ -44,16 +45,6 @@ def about(world: World) -> Iterator[Row]:
         yield "further", ", ".join(f"{key} = {json.dumps(value)}" for key, value in others.items())
 
 
-def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
-    """Changes in a broker's map, links, subscriptions and moves, or in who waits for the coordinator."""
-    from routeproof.checker.counterexamples.shown import difference
-
-    before, after = dict(_parts(world, old)), dict(_parts(world, new))
-    for name in dict.fromkeys((*before, *after)):
-        if before.get(name, []) != after.get(name, []):
-            yield f"{me} {name}", difference(before.get(name, []), after.get(name, []))
-
-
 def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
     """The parts of a local state, each as words."""
 
@@ -90,4 +81,4 @@ def experiments() -> Mapping[str, Any]:
     return EXPERIMENTS
 
 
-WING = Wing(changes=changes, about=about, fuzzing=fuzzing, experiments=experiments)
+WING = Wing(changes=by_parts(_parts), about=about, fuzzing=fuzzing, experiments=experiments)

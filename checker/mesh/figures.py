@@ -231,14 +231,6 @@ LARGER = {"DT3": 9.0}
 """The data set of Fig. 13b, for 250 brokers."""
 
 
-def _plan_throughput(scale: float, seed: int) -> list[PopulationRun]:
-    return _saturated(MeshPopulation(seed=seed), DATASETS, scale)
-
-
-def _plan_larger(scale: float, seed: int) -> list[PopulationRun]:
-    return _saturated(MeshPopulation(brokers=SIZES["C2"], seed=seed), LARGER, scale)
-
-
 def _saturated(population: MeshPopulation, datasets: Mapping[str, float], scale: float) -> list[PopulationRun]:
     """All strategies at 72,000 publications a minute, with every fan-out."""
     found = []
@@ -276,7 +268,7 @@ THROUGHPUT = Experiment(
     figure="002, Fig. 13",
     about="Deliveries of S1, S2 and SH at saturation, by fan-out, as multiples of those of S0; 120 brokers.",
     scale=0.005,
-    plan=_plan_throughput,
+    plan=lambda scale, seed: _saturated(MeshPopulation(seed=seed), DATASETS, scale),
     conclude=_conclude_throughput,
     assumptions=ASSUMPTIONS
     + paragraphs("""
@@ -289,7 +281,7 @@ THROUGHPUT_LARGER = evolve(
     THROUGHPUT,
     figure="002, Fig. 13b",
     about="The same with 250 brokers, of which 9 % match.",
-    plan=_plan_larger,
+    plan=lambda scale, seed: _saturated(MeshPopulation(brokers=SIZES["C2"], seed=seed), LARGER, scale),
 )
 
 SOCIAL = {"S1": 1.37, "S2": 2.15}

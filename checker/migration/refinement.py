@@ -16,13 +16,7 @@ from attrs import field, frozen
 
 from routeproof.checker.instances import find
 from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
-from routeproof.model.messages import (
-    PackedUnsubscribe,
-    Publish,
-    Subscribe,
-    Subscription,
-    Unsubscribe,
-)
+from routeproof.model.messages import PackedUnsubscribe, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.migration.vocabulary import (
     Arrive,
     Complete,
@@ -43,6 +37,16 @@ from routeproof.spec.migration.theory.move import EVENTS
 from routeproof.spec.migration.theory.worlds import FIELDS, SmallWorld, Values, state_of, values_of, violated
 
 EVENT = {event.name: event for event in EVENTS}
+
+MOVES: dict[type, str] = {
+    Pause: "pause",
+    Flushed: "mark at the source",
+    Arrive: "publisher at the target",
+    Update: "update",
+    Complete: "completion",
+    Resume: "resume",
+}
+"""The events that the messages of a move are."""
 
 Named = tuple[str, tuple[Any, ...]]
 """An event with its elements."""
@@ -203,18 +207,10 @@ class View:
                 if x == self.client:
                     return ("publication at the source" if y == self.source else "publication at the target"), (place,)
                 return ("publication on its way", (place, x)) if y == self._inward(x) else None
-            case Pause(a, _) if a.rank == self.advertisement:
-                return "pause", ()
-            case Flushed(a) if a.rank == self.advertisement:
-                return "mark at the source", ()
-            case Arrive(a, _) if a.rank == self.advertisement:
-                return "publisher at the target", ()
-            case Update(a, _) if a.rank == self.advertisement:
-                return "update", (y,)
-            case Complete(a) if a.rank == self.advertisement:
-                return "completion", (y,)
-            case Resume(a) if a.rank == self.advertisement:
-                return "resume", ()
+            case Pause(a) | Flushed(a) | Arrive(a) | Resume(a) if a.rank == self.advertisement:
+                return MOVES[type(message)], ()
+            case Update(a) | Complete(a) if a.rank == self.advertisement:
+                return MOVES[type(message)], (y,)
             case Subscribe(t) if t == s and x != LOCAL:
                 return "subscription", (y,)
             case Unsubscribe(t) if t == s and x != LOCAL:
@@ -234,7 +230,7 @@ class View:
         """True if the relation allows the step, and gives it this state after it."""
         key = setting, before, event, after
         if key not in self._checked:
-            self._checked[key] = before == after if event is None else self._leads(setting, before, event) == after
+            self._checked[key] = (before if event is None else self._leads(setting, before, event)) == after
         return bool(self._checked[key])
 
     @staticmethod
@@ -296,8 +292,8 @@ def judged(view: View, most: int | None = None) -> Iterator[SeenStep]:
             try:
                 before = view.values(state, setting)
                 yield SeenStep("state", view.is_sound(setting, before), "an invariant is false", _told(before))
-            except NoMove as why:
-                yield SeenStep("state", False, str(why), {})
+            except NoMove as reason:
+                yield SeenStep("state", False, str(reason), {})
         for step in asked.steps(state):
             if step.state not in seen:
                 seen.add(step.state)
@@ -306,14 +302,10 @@ def judged(view: View, most: int | None = None) -> Iterator[SeenStep]:
                 continue
             event = view.event(state, step, setting)
             try:
-                after = view.values(step.state, setting)
-            except NoMove as why:
-                yield SeenStep(event[0] if event else "other", False, str(why), _told(before))
-                continue
-            allowed = view.allows(setting, before, event, after)
-            yield SeenStep(
-                event[0] if event else "other", allowed, step.action.label, _told(before) if not allowed else {}
-            )
+                allowed, why = view.allows(setting, before, event, view.values(step.state, setting)), step.action.label
+            except NoMove as reason:
+                allowed, why = False, str(reason)
+            yield SeenStep(event[0] if event else "other", allowed, why, {} if allowed else _told(before))
 
 
 def _told(values: Values) -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from attrs import define, field, frozen
+from attrs import frozen
 from msgspec import Struct
 
 from routeproof.checker.placement.overlay import Column, Frame
@@ -79,7 +79,7 @@ def of_lines(some: list[bytes], frame: Frame, bad: BadLines, done: int, read: Re
         found: list[_Line | None] = list(map(_line, some))
     except REFUSALS:
         found = [_one_line(line, bad, number) for number, line in enumerate(some, done + 1)]
-    rows = _Rows()
+    rows: list[tuple[Any, ...]] = []
     for number, each in enumerate(found, done + 1):
         if each is None:
             continue
@@ -101,8 +101,20 @@ def of_lines(some: list[bytes], frame: Frame, bad: BadLines, done: int, read: Re
             read.outside += 1
             continue
         near = frame.number.get(each.peer, UNKNOWN) if kind == RECEIVED else UNKNOWN
-        rows.add(each, kind, broker, near, key_of(each.run or frame.run))
-    return rows.batch()
+        who = publisher(message.of, each.peer) if kind == PUBLISHED else b""
+        run = key_of(each.run or frame.run)
+        rows.append((run, message.id.encode(), who, kind, broker, near, each.seq, each.time))
+    return _batch(list(zip(*rows, strict=True))) if rows else None
+
+
+def _batch(columns: Sequence[Any]) -> Any:
+    """The rows of columns in the order of the schema."""
+    import pyarrow as pa
+
+    kinds = schema()
+    pairs = zip(columns, kinds, strict=True)
+    arrays = [each if isinstance(each, pa.Array) else pa.array(each, kind.type) for each, kind in pairs]
+    return pa.RecordBatch.from_arrays(arrays, schema=kinds)
 
 
 def _one_line(line: bytes, bad: BadLines, number: int) -> _Line | None:
@@ -125,40 +137,6 @@ def _reason(line: bytes, error: Exception) -> str:
     return in_one_line(error)
 
 
-@define
-class _Rows:
-    """Rows of a batch, column by column."""
-
-    run: list[bytes] = field(factory=list)
-    id: list[bytes] = field(factory=list)
-    who: list[bytes] = field(factory=list)
-    kind: list[int] = field(factory=list)
-    broker: list[int] = field(factory=list)
-    near: list[int] = field(factory=list)
-    seq: list[int] = field(factory=list)
-    time: list[int] = field(factory=list)
-
-    def add(self, line: _Line, kind: int, broker: int, near: int, run: bytes) -> None:
-        message = line.message
-        assert message is not None
-        self.run.append(run)
-        self.id.append(message.id.encode())
-        self.who.append(publisher(message.of, line.peer) if kind == PUBLISHED else b"")
-        self.kind.append(kind)
-        self.broker.append(broker)
-        self.near.append(near)
-        self.seq.append(line.seq)
-        self.time.append(line.time)
-
-    def batch(self) -> Any:
-        import pyarrow as pa
-
-        if not self.id:
-            return None
-        kinds = schema()
-        return pa.RecordBatch.from_arrays([pa.array(getattr(self, f.name), f.type) for f in kinds], schema=kinds)
-
-
 def publisher(of: str, peer: str) -> bytes:
     """The name of a publisher: its advertisement's, or where publications name none its client's, or none at all."""
     return b"a" + of.encode() if of else b"c" + peer.encode() if peer else b""
@@ -169,7 +147,6 @@ def publisher(of: str, peer: str) -> bytes:
 
 def of_batch(batch: Any, frame: Frame, bad: BadLines, done: int, read: ReadReport) -> Any:
     """The rows of a batch of Parquet; `done`: the number of rows before it."""
-    import pyarrow as pa
 
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     count = batch.num_rows
@@ -198,17 +175,9 @@ def of_batch(batch: Any, frame: Frame, bad: BadLines, done: int, read: ReadRepor
     near = np.where(
         kind == RECEIVED, words["peer"].looked_up(lambda word: frame.number.get(word, UNKNOWN), UNKNOWN), UNKNOWN
     )
-    arrays = {
-        "run": _filled(run, frame.run.encode()),
-        "id": id,
-        "who": _publishers(of, peer, kind[rows] == PUBLISHED),
-        "kind": pa.array(kind[rows].astype(np.int8)),
-        "broker": pa.array(broker[rows].astype(np.int32)),
-        "near": pa.array(near[rows].astype(np.int32)),
-        "seq": pa.array(seq[rows]),
-        "time": pa.array(time[rows]),
-    }
-    return pa.RecordBatch.from_arrays([arrays[f.name] for f in schema()], schema=schema())
+    who = _publishers(of, peer, kind[rows] == PUBLISHED)
+    numbers = (kind[rows], broker[rows], near[rows], seq[rows], time[rows])
+    return _batch([_filled(run, frame.run.encode()), id, who, *numbers])
 
 
 def _note_bad(bad: BadLines, rows: Column, columns: dict[str, Any], done: int) -> None:

@@ -5,6 +5,7 @@ The page loads nothing and runs nothing: its policy allows neither scripts nor o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -183,31 +184,19 @@ def _pictures(placement: PlacementAnswer, run: bytes) -> Iterator[str]:
     most = max(1, *(max(each) for each in loads.values()))
     yield _key(most)
     for number, total in enumerate(totals(placement, run)):
-        if total.algorithm == "brute force" and _same_places(placement, run):
-            continue
-        at: dict[int, int] = {}
-        for each in placement.publishers:
-            if each.key[0] == run:
-                at[each.choices[number].target] = at.get(each.choices[number].target, 0) + 1
+        mine = [each.choices for each in placement.publishers if each.key[0] == run]
+        if total.algorithm == "brute force" and all(grape.target == best.target for _, _, grape, best in mine):
+            continue  # one picture of the same places is enough
+        at = Counter(choices[number].target for choices in mine)
         yield f"<figure><figcaption>{_caption(total)}</figcaption>"
         yield from drawing.svg(frame, loads[total.algorithm], most, at)
         yield "</figure>"
 
 
-def _same_places(placement: PlacementAnswer, run: bytes) -> bool:
-    """True if brute force chooses where GRAPE chooses: one picture is enough."""
-    mine = (each.choices for each in placement.publishers if each.key[0] == run)
-    return all(grape.target == best.target for _, _, grape, best in mine)
-
-
 def _caption(total: Total) -> str:
     title = "Before: publishers where they are" if total.algorithm == NOW else f"After {TITLES[total.algorithm]}"
-    return f"{escape(title)} <span>{_messages(total)}</span>"
-
-
-def _messages(total: Total) -> str:
     busiest = f"{_safe(total.busiest)} is the busiest broker with {total.busiest_messages:,}"
-    return f"{count(total.messages, 'input message')} in all; {busiest}"
+    return f"{escape(title)} <span>{count(total.messages, 'input message')} in all; {busiest}</span>"
 
 
 def _key(most: int) -> str:

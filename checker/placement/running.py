@@ -18,7 +18,7 @@ from routeproof.impl.workloads.stock import Stock
 from routeproof.impl.workloads.workload import stream
 from routeproof.model.filters import Filter
 from routeproof.model.messages import Advertise, Publication, Publish, Subscribe
-from routeproof.model.overlay import LOCAL, Node, Overlay
+from routeproof.model.overlay import LOCAL, Node
 
 Algorithm = str
 STATIC, POP, GRAPE = "static", "pop", "grape"
@@ -89,22 +89,6 @@ class PlacementRun:
         return _Running(self.recipe, self.setting, self.seed).run()
 
 
-class _Trees:
-    """Costs of publications by place and deliveries, each computed once."""
-
-    def __init__(self, overlay: Overlay) -> None:
-        self.overlay = overlay
-        self.reached = cache(self._reached)
-        self.hops = cache(self._hops)
-
-    def _reached(self, root: Node, brokers: tuple[Node, ...]) -> tuple[Node, ...]:
-        """The brokers that take a publication."""
-        return tuple(sorted({root, *(each for broker in brokers for each in self.overlay.path(root, broker))}))
-
-    def _hops(self, root: Node, counts: Counts) -> int:
-        return sum(many * (len(self.overlay.path(root, broker)) - 1) for broker, many in counts)
-
-
 @define
 class _Publisher:
     """One publisher: where it is, and what the algorithm knows of it."""
@@ -131,7 +115,7 @@ class _Running:
         self._setting = setting
         workload = recipe.workload(seed)
         self._operations = workload.operations
-        self._trees = _Trees(workload.overlay)
+        self._reached, self._hops = cache(self._reach), cache(self._count_hops)
         self._overlay = workload.overlay
         self._random = stream(seed, "tags")
         self._length = recipe.run_ms * MILLISECOND
@@ -139,6 +123,13 @@ class _Running:
         self._selections: dict[int, float] = {}
         self._waits: dict[int, float] = {}
         self._moves = 0
+
+    def _reach(self, root: Node, brokers: tuple[Node, ...]) -> tuple[Node, ...]:
+        """The brokers that take a publication."""
+        return tuple(sorted({root, *(each for broker in brokers for each in self._overlay.path(root, broker))}))
+
+    def _count_hops(self, root: Node, counts: Counts) -> int:
+        return sum(many * (len(self._overlay.path(root, broker)) - 1) for broker, many in counts)
 
     def run(self) -> RunCosts:
         publishers = self._publishers()
@@ -150,13 +141,13 @@ class _Running:
             since = first + (1 - LAST) * self._length
             publisher = publishers[p.of]
             counts = publisher.deliveries(p)
-            reached = self._trees.reached(publisher.at, tuple(broker for broker, _ in counts))
+            reached = self._reached(publisher.at, tuple(broker for broker, _ in counts))
             total += len(reached)
             if time >= since:
                 for broker in reached:
                     loads[broker] += 1
                 deliveries += sum(many for _, many in counts)
-                hops += self._trees.hops(publisher.at, counts)
+                hops += self._hops(publisher.at, counts)
             self._learn(publisher, time, counts, reached)
         return self._outcome(loads, total, deliveries, hops, since or 0)
 
@@ -252,7 +243,7 @@ class _Running:
             for broker, many in counts:
                 bits[broker] = bits.get(broker, 0) | 1 << number
                 deliveries[broker] = deliveries.get(broker, 0) + many
-        reached = self._trees.reached(publisher.at, tuple(sorted(bits)))
+        reached = self._reached(publisher.at, tuple(sorted(bits)))
         self._control.append((time, 2 * (len(reached) - 1)))  # GRP-4, GRP-5: a request and an answer over each link
         delays = {b: dict.fromkeys((LOCAL, *self._overlay.neighbours(b)), float(SERVICE)) for b in reached}
         traces = {

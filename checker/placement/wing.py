@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from routeproof.checker.counterexamples.shown import by_parts
 from routeproof.checker.wings import Wing
-from routeproof.model.messages import Advertisement
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.placement.definition import parameters_to_table
-from routeproof.model.placement.vocabulary import BrokerTrace, Decision, PlacementTables, Profile, parameters_of
+from routeproof.model.placement.vocabulary import BrokerTrace, PlacementTables, parameters_of
 from routeproof.model.world import World
 
 if TYPE_CHECKING:
@@ -32,27 +32,18 @@ def about(world: World) -> Iterator[Row]:
         yield "placement", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
 
 
-def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
-    """Changes in a broker's traces, profiles, sessions and decisions."""
-    from routeproof.checker.counterexamples.shown import difference
-
-    before, after = dict(_parts(world, old)), dict(_parts(world, new))
-    for name in dict.fromkeys((*before, *after)):
-        if before.get(name, []) != after.get(name, []):
-            yield f"{me} {name}", difference(before.get(name, []), after.get(name, []))
-
-
 def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
     """The parts of a local state that the core does not have, each as words."""
     if not isinstance(local, PlacementTables):
         return
-    name = _naming(world)
+    name = {LOCAL: "here"} | {node: world.name(node) for node in world.nodes}
     yield "traces next", [str(a) for a in local.tagging]
     for trace in local.traces:
         waits = " ".join(name[n] for n in trace.waits)
         yield f"trace {trace.number} of {trace.advertisement}", [f"waits for {waits}", *_counts(name, trace.counts)]
     for a, profile in local.profiles:
-        yield f"profile of {a}", list(_profile(name, profile))
+        averages = ((n, f"{amount.parts / 4**amount.power:g}") for n, amount in profile.averages)
+        yield f"profile of {a}", _counts(name, averages)
     yield "selects for", [str(a) for a in local.asked]
     for session in local.sessions:
         words = [f"bits {session.bits:b}", f"{session.deliveries} deliveries"]
@@ -61,32 +52,16 @@ def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
         awaited = [f"waits for {name[n]}" for n in each.waits]
         yield f"answers of session {each.number} of {each.advertisement}", [*awaited, *_traces(name, each.traces)]
     for a, decision in local.decisions:
-        yield _decided(a), [_place(name, decision), *_traces(name, decision.traces)]
+        place = "stays" if len(decision.path) == 1 else f"to {name[decision.path[0]]}"
+        yield f"decision about {a}", [place, *_traces(name, decision.traces)]
 
 
-def _naming(world: World) -> dict[Node, str]:
-    return {LOCAL: "here"} | {node: world.name(node) for node in world.nodes}
-
-
-def _counts(name: dict[Node, str], counts: tuple[tuple[Node, int], ...]) -> list[str]:
+def _counts(name: dict[Node, str], counts: Iterable[tuple[Node, object]]) -> list[str]:
     return [f"{many} {'here' if n == LOCAL else 'behind ' + name[n]}" for n, many in counts]
-
-
-def _profile(name: dict[Node, str], profile: Profile) -> Iterator[str]:
-    for n, amount in profile.averages:
-        yield f"{amount.parts / 4**amount.power:g} {'here' if n == LOCAL else 'behind ' + name[n]}"
 
 
 def _traces(name: dict[Node, str], traces: tuple[BrokerTrace, ...]) -> list[str]:
     return [f"{name[t.broker]}: bits {t.bits:b}, {t.deliveries} deliveries" for t in traces]
 
 
-def _decided(a: Advertisement) -> str:
-    return f"decision about {a}"
-
-
-def _place(name: dict[Node, str], decision: Decision) -> str:
-    return "stays" if len(decision.path) == 1 else f"to {name[decision.path[0]]}"
-
-
-WING = Wing(changes=changes, about=about, fuzzing=fuzzing)
+WING = Wing(changes=by_parts(_parts), about=about, fuzzing=fuzzing)

@@ -113,9 +113,7 @@ def _one_after_the_other(protocol: Protocol, question: Question, due: Iterable[H
 
 
 def loosely(explored: Explored, part: QuestionPart) -> Objection | None:
-    """Holds a part to the loose relation: held withdrawals are not in the table, and what is wanted is open within the
-    promises.
-    """
+    """Holds a part to the loose relation: no held withdrawal is in the table, and what is wanted is open."""
     question, node = part.question, part.question.node
     before, after = tables(question.local), tables(question.answer.local)
     handler = with_held(answering(part.what), holding(held_by(node, before)), holding(held_by(node, after)))
@@ -160,7 +158,7 @@ def word_for_word(explored: Explored, part: QuestionPart, ends: frozenset[Node] 
     gone = {s for s, x in held_by(node, tables(question.local)) if x == node}
     told = told_of(question)
     stays = tables(question.answer.local)
-    at = {u for u in told if _has_sent(stays, u, subject)} if ends is None else ends
+    at = {u for u in told for s in stays.sent_to(u) if s.rank == subject} if ends is None else ends
 
     class Answer(Retaining):
         def clauses(self, kind: str, subject: Term) -> list[Clause]:
@@ -217,17 +215,13 @@ def endings(explored: Explored, part: QuestionPart) -> Iterator[tuple[QuestionPa
     told = sorted(told_of(question))
     assert isinstance(question.message, Unsubscribe)
     thresholds = parameters(explored.world.instance, question.policy).thresholds
+    asked = evolve(question, local=evolve(local, held=(), congested=False))
     for some in chain.from_iterable(combinations(told, n) for n in range(len(told) + 1)):
         on = [a.id for a, x in local.advs if x in told and x not in some]
         cuts = tuple(Cut(a, (None,) * len(thresholds)) for a in on)
         message = withdraw(question.message.subscription, cuts)
-        then = explored.world.protocol.handle(
-            question.node, evolve(local, held=(), congested=False), question.sender, message
-        )
-        yield (
-            QuestionPart(evolve(question, message=message, answer=then, local=evolve(local, held=(), congested=False))),
-            frozenset(some),
-        )
+        then = explored.world.protocol.handle(asked.node, asked.local, asked.sender, message)
+        yield QuestionPart(evolve(asked, message=message, answer=then)), frozenset(some)
 
 
 def retained_in(local: object) -> frozenset[tuple[int, int]]:
@@ -238,7 +232,3 @@ def retained_in(local: object) -> frozenset[tuple[int, int]]:
 def tables(local: object) -> PruningTables:
     assert isinstance(local, PruningTables)
     return local
-
-
-def _has_sent(local: PruningTables, u: Node, s: int) -> bool:
-    return any(each.rank == s for each in local.sent_to(u))

@@ -160,7 +160,8 @@ def _told(why: str, question: Question) -> dict[str, str]:
 def _determined(row: Row) -> Iterator[Case]:
     """Cases for as many questions as time allows: the steps of each, and every end of a withdrawal."""
     seen = 0
-    for explored, question in _some(row):
+    by_instance = (list(asked) for _, asked in groupby(row, key=lambda asked: asked[0].world.instance.name))
+    for explored, question in (each for asked in by_instance for each in asked[:: max(1, len(asked) // MOST)]):
         found = parts(explored, question)
         for part in [] if isinstance(found, Objection) else found:
             if part.what is Holds:
@@ -175,12 +176,6 @@ def _determined(row: Row) -> Iterator[Case]:
                 if seen == 0:
                     yield _other(True, explored, one, _looser(handler))
                 seen += 1
-
-
-def _some(row: Row) -> Iterator[tuple[Explored, Question]]:
-    for _, each in groupby(row, key=lambda asked: asked[0].world.instance.name):
-        asked = list(each)
-        yield from asked[:: max(1, len(asked) // MOST)]
 
 
 def _other(expected: bool, explored: Explored, part: QuestionPart, handler: type[HandlerStep]) -> Case:

@@ -85,12 +85,8 @@ def as_line(error: Exception) -> tuple[str, int]:
 def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
-    said = str(error).lower() if isinstance(error, ImportError | RuntimeError | SystemError) or _is_of_z3(error) else ""
-    return any(words in said for words in NO_MEMORY)
-
-
-def _is_of_z3(error: BaseException) -> bool:
-    return type(error).__name__ == "Z3Exception"
+    is_of_library = isinstance(error, ImportError | RuntimeError | SystemError) or type(error).__name__ == "Z3Exception"
+    return is_of_library and any(words in str(error).lower() for words in NO_MEMORY)
 
 
 def gathered(results: Iterable[T]) -> tuple[list[T], BaseException | None]:

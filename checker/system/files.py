@@ -108,6 +108,16 @@ def write_report(target: str | Path, text: str) -> None:
         note_unwritten(target, error)
 
 
+def write_result(target: str | Path, text: str) -> None:
+    """Writes the one result of a command. `UsageError` if that fails."""
+    from routeproof.traces.files import named
+
+    try:
+        write_text(target, text)
+    except OSError as error:
+        raise UsageError(f"{named(Path(target))}: cannot be written: {error.strerror or error}") from None
+
+
 def write_text(target: str | Path, text: str) -> None:
     """Writes to a file, which appears whole or not at all, or to standard output for `-`."""
     if str(target) == STDOUT:

@@ -18,9 +18,9 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol, TextIO
+from typing import TextIO
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 REDRAW_SECONDS = 0.1
 TICK_SECONDS = 0.5
@@ -43,7 +43,9 @@ def printable(text: str, keep: str = "") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape", "replace").decode("ascii") for c in text
+    )
 
 
 def lines(text: str) -> str:
@@ -59,26 +61,19 @@ def json_text(report: object) -> str:
     return _HALVES.sub(lambda found: found[1] or f"\\{found[2]}", text) + "\n"
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "replace").decode("ascii")
-
-
 def count(number: int, one: str, many: str = "") -> str:
     """Returns a number with its noun: "1 step", "2,086 steps"; `many` is the plural where it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-class Searching(Protocol):
+@frozen
+class Progress:
     """How far a search has come."""
 
-    @property
-    def states(self) -> int: ...
-    @property
-    def frontier(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
+    states: int
+    frontier: int
+    depth: int
+    seconds: float
 
 
 def say(text: str = "", file: TextIO | None = None) -> None:
@@ -155,7 +150,7 @@ class ProgressLine(StatusLine):
     total: int
     done: int = field(default=0, kw_only=True)
 
-    def draw(self, what: str, progress: Searching) -> None:
+    def draw(self, what: str, progress: Progress) -> None:
         """Draws how far the search called `what` has come."""
         if self.wanted:
             rate = progress.states / progress.seconds if progress.seconds else 0.0

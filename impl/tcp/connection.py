@@ -336,9 +336,7 @@ class Link(Generic[T]):
         return b"".join(parts)
 
     def acknowledge(self, number: int) -> None:
-        """Records that the other end has handled all messages up to a number. An earlier connection may have
-        acknowledged more.
-        """
+        """The other end has handled all messages up to a number; an earlier connection may have acknowledged more."""
         if not 0 <= number <= self._ever_written:
             raise Refusal(f"message {number} is acknowledged; {self._ever_written} were sent")
         while self.acknowledged < number:

@@ -64,9 +64,9 @@ class BrokerNode:
         """Connections that were closed for what came over them."""
         self.undelivered = 0
         """Deliveries whose client is not there any more."""
+        self._codec = Codec(dialect(setting.dialect), setting.wire)
         self.links = {n: self._peer(name(n), n) for n in setting.neighbours}
         self.clients: dict[str, Peer[Message]] = {}
-        self._codec = Codec(dialect(setting.dialect), setting.wire)
         self._recorder = Recorder(trace, name, setting.snapshots)
         self._log = log
         self._failed = failed
@@ -87,14 +87,8 @@ class BrokerNode:
 
     def _peer(self, name: str, node: Node) -> Peer[Message]:
         limits = self.setting.limits
-        decode = self._from_client if node == LOCAL else self._from_neighbour
+        decode = self._codec.from_client if node == LOCAL else self._codec.from_neighbour
         return Peer(name, Link(limits.window, limits.frame), decode, WHOLE if node == LOCAL else IN_PARTS)
-
-    def _from_client(self, raw: object) -> Message:
-        return self._codec.from_client(raw)
-
-    def _from_neighbour(self, raw: object) -> Message:
-        return self._codec.from_neighbour(raw)
 
     # -- beginning and end ---------------------------------------------------------------------------------------------
 
@@ -197,9 +191,7 @@ class BrokerNode:
         return client
 
     def _note_lost(self, who: str, reason: str) -> None:
-        """Logs why a connection ended, if there is a reason. A peer that just went comes again, or the driver sees its
-        process gone.
-        """
+        """Logs why a connection ended, if there is a reason: a peer that just went comes again, or its process died."""
         if reason and not self._finished:
             self.refused += 1
             self._log(f"closed the connection with {who}: {reason}")
@@ -277,7 +269,10 @@ class BrokerNode:
             if sent is not last:  # a publication goes to several neighbours as it is
                 last, text = sent, encode(sent)
             if isinstance(sent, Deliver):
-                self._deliver(sent, text)
+                home = self._homes.get(sent.subscription.id)
+                self.undelivered += home is None
+                if home is not None:
+                    self._send(home, text)
             elif to in self.links:
                 self._send(self.links[to], text)
             else:
@@ -286,13 +281,6 @@ class BrokerNode:
         peer.link.handled += 1
         self._unflushed.add(peer)
         self.steps += 1
-
-    def _deliver(self, sent: Deliver, text: bytes) -> None:
-        home = self._homes.get(sent.subscription.id)
-        if home is None:
-            self.undelivered += 1
-        else:
-            self._send(home, text)
 
     def _send(self, peer: Peer[Message], text: bytes) -> None:
         peer.send(text)

@@ -103,9 +103,7 @@ class Process:
         return list(dict.fromkeys([self.starter, *publishing]))
 
     def instance(self, flow: Flow, random: Random) -> Iterator[Trigger]:
-        """The publications in order of time. No client waits for a message: each publishes when it would without any
-        delay.
-        """
+        """The publications in order of time. Each client publishes when it would without any delay."""
         (first,) = self.stages[0]
         yield Trigger(0, self.starter, first.number)
         order = self._order(flow, random)

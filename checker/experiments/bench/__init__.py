@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import call
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -85,12 +86,8 @@ def _shown(value: Any) -> str:
 
 def afresh(measure: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
     """Returns what `measure` gives in a process of its own."""
-    [answer] = in_processes(_called, [partial(measure, *arguments, **more)], 1)
+    [answer] = in_processes(call, [partial(measure, *arguments, **more)], 1)
     return answer
-
-
-def _called(measure: Callable[[], T]) -> T:
-    return measure()
 
 
 def keep_to(cores: int) -> None:

@@ -14,7 +14,7 @@ from routeproof.impl.routing import Broker
 from routeproof.impl.simulator import Costs, Simulator
 from routeproof.impl.workloads import workload
 from routeproof.impl.workloads.stock import HIGH, LOW, MEDIUM, MOVE, SWING, VOLUME, promised, quotes, symbol, wanted
-from routeproof.impl.workloads.workload import Ids, stream
+from routeproof.impl.workloads.workload import Ids, Predicates, stream
 from routeproof.model.messages import Advertise, Advertisement, Publish, Subscribe, Subscription
 
 SIZES = (5_000, 50_000)
@@ -29,14 +29,9 @@ SECONDS = 300
 """In which we want the whole of `controlled` to be simulated."""
 
 
-def _alike(symbol: str, rate: str, random: Random) -> list[list[object]]:
-    """Three different filters a stock, however many subscriptions."""
-    return wanted(symbol, rate)
-
-
-def _distinct(symbol: str, rate: str, random: Random) -> list[list[object]]:
+def _distinct(symbol: str, rate: str, random: Random) -> Predicates:
     """Hardly two filters are equal: thresholds are drawn, around those of 004."""
-    conditions: dict[str, list[list[object]]] = {
+    conditions: dict[str, Predicates] = {
         LOW: [["highLow%Diff", ">", SWING * random.uniform(0.95, 1.05)]],
         MEDIUM: [["volume", ">", VOLUME * random.uniform(0.8, 1.2)], ["openClose%Diff", ">", MOVE]],
         HIGH: [["open", ">", random.uniform(0, 10)]],
@@ -44,7 +39,11 @@ def _distinct(symbol: str, rate: str, random: Random) -> list[list[object]]:
     return [*promised(symbol), *conditions[rate]]
 
 
-FILTERS: Mapping[str, Callable[[str, str, Random], list[list[object]]]] = {"alike": _alike, "distinct": _distinct}
+FILTERS: Mapping[str, Callable[[str, str, Random], Predicates]] = {
+    "alike": lambda symbol, rate, _: wanted(symbol, rate),
+    "distinct": _distinct,
+}
+"""Filters of subscriptions. Alike: three different ones a stock, however many subscriptions."""
 
 
 def broker() -> Iterator[Row]:

@@ -105,14 +105,17 @@ def plan(scale: float, seed: int) -> list[Measuring]:
     return [Measuring("measured", evolve(recipe, watch_ms=max(interval, watch)), seed)]
 
 
-def _mean(spent: Spent, kind: int) -> float | None:
-    return spent.mean[kind] if spent.many[kind] else None
-
-
 def conclude(results: Mapping[str, Mapping[str, Spent]]) -> Findings:
     spent = results["measured"]
     rows = [
-        ResultRow(kind, policy, said(PAPER[policy][n]), _mean(each, n), "ms", f"{each.many[n]:,} messages")
+        ResultRow(
+            kind,
+            policy,
+            said(PAPER[policy][n]),
+            each.mean[n] if each.many[n] else None,
+            "ms",
+            f"{each.many[n]:,} messages",
+        )
         for n, kind in enumerate(KINDS)
         for policy, each in spent.items()
     ]

@@ -95,13 +95,8 @@ class Aftermath(Observer):
             if to == LOCAL:
                 self.delays.append(now - published)
                 self.delivered_at.append(now)
-                if _is_probe(publication):
+                if isinstance(publication.event, Attributes) and ("class", PROBE) in publication.event.pairs:
                     self.probes.append(now - published)
-
-
-def _is_probe(publication: Publication) -> bool:
-    event = publication.event
-    return isinstance(event, Attributes) and ("class", PROBE) in event.pairs
 
 
 WINDOWS = 200

@@ -11,17 +11,13 @@ every engine runs (`SIMILARITY`), sentences of the report, and the file `similar
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import chain
-from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
-from attrs import asdict, astuple, evolve, field, fields, frozen
+from attrs import asdict, astuple, evolve, fields, frozen
 
 from routeproof.checker.pruning.validate import replay
 from routeproof.checker.pruning.validate.model import (
@@ -35,6 +31,7 @@ from routeproof.checker.pruning.validate.replay import PruningModel, SimilarityE
 from routeproof.checker.pruning.validate.shares import WHOLE, Share, Shares, ShareTally
 from routeproof.checker.pruning.validate.ways import Standing, StayRows, WaysJudge, rows_of
 from routeproof.checker.system.errors import UsageError
+from routeproof.checker.system.files import whole
 from routeproof.checker.validate.findings import SEEN_BY_CLIENTS, PartResult, Rejection
 from routeproof.checker.validate.judging import (
     Block,
@@ -63,20 +60,10 @@ FILE = "similarity.parquet"
 
 
 @frozen
-class JudgedShares:
+class JudgedShares(ShareTally):
     """`ShareTally`, for good. `left_out`: runs in which similarity was not judged, and why."""
 
-    pairs: int = 0
-    rows: int = 0
-    exact: int = 0
-    decisions: int = 0
-    unjudged: int = 0
-    deviation: int = 0
     left_out: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, tally: ShareTally, left_out: Iterable[str]) -> JudgedShares:
-        return cls(**asdict(tally), left_out=tuple(sorted(left_out)))
 
     @property
     def lines(self) -> list[str]:
@@ -104,10 +91,6 @@ class PruningReport(Report):
         return [*super().remarks, *self.similarity.lines]
 
 
-def with_similarity(report: Report, judged: JudgedShares) -> PruningReport:
-    return PruningReport(**{each.name: getattr(report, each.name) for each in fields(Report)}, similarity=judged)
-
-
 def why_not_judged(
     setting: Setting, run: str, found: Iterable[PartResult], rejections: Iterable[Rejection]
 ) -> str | None:
@@ -127,42 +110,20 @@ def why_not_judged(
 NUMBERS = ("hops", "came", "similar", "held", "near", "true_near", "exact")
 
 
-@frozen
-class Table:
-    """Rows come run by run, and within it bucket by bucket. The file appears whole."""
+@contextmanager
+def table_of(setting: Measured) -> Iterator[Callable[[list[Share]], None]]:
+    """Writes similarities next to the metrics. Rows come run by run, and within it bucket by bucket."""
+    setting.target.mkdir(parents=True, exist_ok=True)
+    schema = _schema()
+    with whole(setting.target / FILE) as part, part.open("wb") as file, parquet_writer(file, schema) as writer:
 
-    target: Path
-    _part: Path = field(init=False)
-    _file: BinaryIO = field(init=False)
-    _writer: Any = field(init=False)
+        def write(shares: list[Share]) -> None:
+            if shares:
+                columns = [list(map(plain, c)) if isinstance(c[0], str) else list(c) for c in zip(*shares, strict=True)]
+                arrays = [pa.array(c, kind) for c, kind in zip(columns, schema.types, strict=True)]
+                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
-    def __attrs_post_init__(self) -> None:
-        self.target.mkdir(parents=True, exist_ok=True)
-        object.__setattr__(self, "_part", self.target / f".{FILE}.{os.getpid()}.part")
-        object.__setattr__(self, "_file", self._part.open("wb"))
-        object.__setattr__(self, "_writer", parquet_writer(self._file, _schema()))
-
-    def write(self, shares: list[Share]) -> None:
-        if shares:
-            columns = [list(map(plain, c)) if isinstance(c[0], str) else list(c) for c in zip(*shares, strict=True)]
-            arrays = [pa.array(c, kind) for c, kind in zip(columns, _schema().types, strict=True)]
-            self._writer.write_table(pa.Table.from_arrays(arrays, schema=_schema()))
-
-    def __enter__(self) -> Table:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._writer.close()
-        self._file.close()
-        if kind is None:
-            self._part.replace(self.target / FILE)
-        else:
-            self._part.unlink(missing_ok=True)
-
-
-def table_of(setting: Setting) -> Table | None:
-    """With metrics, the similarities are written next to them."""
-    return Table(setting.target) if isinstance(setting, Measured) else None
+        yield write
 
 
 def _schema() -> pa.Schema:
@@ -221,15 +182,14 @@ def _shares(context: RunContext) -> Reduce:
 def _conclude(setting: Setting, report: Report, summaries: Summaries, hindrances: set[str]) -> Report:
     tally = ShareTally()
     with ExitStack() as stack:
-        table = table_of(setting)
-        if table is not None:
-            stack.enter_context(table)
+        write = stack.enter_context(table_of(setting)) if isinstance(setting, Measured) else None
         for _, _, block in summaries:
             counts, shares = msgspec.msgpack.decode(block, type=tuple[tuple[int, ...], list[Share]])
             tally.add(ShareTally(*counts))
-            if table is not None:
-                table.write(shares)
-    return with_similarity(report, JudgedShares.of(tally, hindrances))
+            if write is not None:
+                write(shares)
+    judged = JudgedShares(**asdict(tally), left_out=tuple(sorted(hindrances)))
+    return PruningReport(**{each.name: getattr(report, each.name) for each in fields(Report)}, similarity=judged)
 
 
 SIMILARITY = Stages(

@@ -46,6 +46,8 @@ PUBLICATIONS, SUBSCRIPTIONS = "publications", "subscriptions"
 HELD = 2048
 """Rows that wait before they are put into blocks."""
 
+Row: TypeAlias = "Made | Copied | Noted"
+
 Distances: TypeAlias = tuple[int | None, ...]
 
 
@@ -166,18 +168,16 @@ class Notebook:
         """Blocks of the waiting rows, by destination: if there are many, or all."""
         if not (all_of_them or self.is_full):
             return
-        buckets: dict[int, tuple[list[Made], list[Copied], list[Noted]]] = defaultdict(lambda: ([], [], []))
-        for made in self._made:
-            buckets[bucket_of(made.id)][0].append(made)
-        for copied in self._copied:
-            buckets[bucket_of(copied.id)][1].append(copied)
-        for noted in self._noted:
-            buckets[bucket_of(noted.id)][2].append(noted)
+        buckets: dict[int, tuple[list[Row], ...]] = defaultdict(lambda: ([], [], []))
+        waiting: tuple[Sequence[Row], ...] = (self._made, self._copied, self._noted)
+        for place, rows in enumerate(waiting):
+            for row in rows:
+                buckets[bucket_of(row.id)][place].append(row)
         for bucket, those in buckets.items():
             yield f"{PUBLICATIONS}/{bucket:02}", packed((self.broker, *those))
-        decided: dict[int, list[Decided]] = {}
+        decided: dict[int, list[Decided]] = defaultdict(list)
         for each in self._decided:
-            decided.setdefault(bucket_of(storable(each.subscription)), []).append(each)
+            decided[bucket_of(storable(each.subscription))].append(each)
         for bucket, some in decided.items():
             yield f"{SUBSCRIPTIONS}/{bucket:02}", packed((self.broker, some))
         if self._signalled:
@@ -185,16 +185,9 @@ class Notebook:
         self._made, self._copied, self._noted, self._decided, self._signalled = [], [], [], [], []
 
 
-def of_publications(block: bytes) -> OfPublications:
-    return msgspec.msgpack.decode(block, type=OfPublications)
-
-
-def of_subscriptions(block: bytes) -> OfSubscriptions:
-    return msgspec.msgpack.decode(block, type=OfSubscriptions)
-
-
-def of_signals(block: bytes) -> OfSignals:
-    return msgspec.msgpack.decode(block, type=OfSignals)
+of_publications = msgspec.msgpack.Decoder(OfPublications).decode
+of_subscriptions = msgspec.msgpack.Decoder(OfSubscriptions).decode
+of_signals = msgspec.msgpack.Decoder(OfSignals).decode
 
 
 # -- replay ------------------------------------------------------------------------------------------------------------

@@ -58,11 +58,8 @@ class ShareTally:
     deviation: int = 0
 
     def add(self, other: ShareTally) -> None:
-        self.pairs += other.pairs
-        self.rows += other.rows
-        self.exact += other.exact
-        self.decisions += other.decisions
-        self.unjudged += other.unjudged
+        for name in ("pairs", "rows", "exact", "decisions", "unjudged"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.deviation = max(self.deviation, other.deviation)
 
 
@@ -94,7 +91,8 @@ class _Pair:
         self.exact += row.is_exact
         for mu in range(self.length):
             self.similar[mu] += where >> mu & 1
-        if not _is_even(where, self.length) and (self.uneven is None or row.at < self.uneven):
+        goes_on = where == 0 or where == (1 << self.length) - (where & -where)  # to the end, once it has begun
+        if not goes_on and (self.uneven is None or row.at < self.uneven):
             self.uneven = row.at
         self.latest.append(HeldRow(row.at.seq, row.distance, row.joins, where))
         if len(self.latest) >= 2 * window:
@@ -104,11 +102,6 @@ class _Pair:
         """STA-7: the latest are kept."""
         self.latest = sorted(self.latest)[-window:]
         return self.latest
-
-
-def _is_even(where: Mask, length: int) -> bool:
-    """Does it go on to the end, once it has begun?"""
-    return where == 0 or where == (1 << length) - (where & -where)
 
 
 Key = tuple[str, str, int]
@@ -160,17 +153,10 @@ class Shares:
 
     def _uneven(self, key: Key, advertisement: str, pair: _Pair, at: At) -> Rejection:
         subscription, broker, _ = key
+        wanted = f"what counts for {subscription} at a broker counts at the next one toward {advertisement}"
         shown = ", ".join(map(str, pair.similar))
-        return Rejection(
-            self._run,
-            broker,
-            at.seq,
-            "SIM-6",
-            f"what counts for {subscription} at a broker counts at the next one toward {advertisement}",
-            f"of {pair.came} publications others match {shown} on the way",
-            at.before,
-            time=at.time,
-        )
+        seen = f"of {pair.came} publications others match {shown} on the way"
+        return self._rejection(broker, at, "SIM-6", wanted, seen)
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 

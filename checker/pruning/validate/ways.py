@@ -64,9 +64,7 @@ class Times:
 
 
 class Standing:
-    """Subscribers of one run. `traffic` is None if the trace does not tell what was when, or if something hinders the
-    judgement.
-    """
+    """Subscribers of one run. `traffic` is None if the trace does not tell when, or something hinders judging."""
 
     def __init__(
         self,
@@ -162,9 +160,7 @@ class Standing:
         return self._times[at] if at < len(self._times) else inf
 
     def _is_quiet(self, time: int) -> bool:
-        """True if all operations of clients are known everywhere. A held subscription was withdrawn, and is checked
-        separately.
-        """
+        """True if all operations of clients are known everywhere. Held ones were withdrawn, and are seen to apart."""
         assert self.traffic is not None, "asked before"
         control = self.traffic.control
         at = bisect_left(self._times, time)
@@ -202,9 +198,7 @@ class StayRows(NamedTuple):
     rows: tuple[JudgedRow, ...]
 
 
-def rows_of(block: bytes) -> list[StayRows]:
-    return msgspec.msgpack.decode(block, type=list[StayRows])
-
+rows_of = msgspec.msgpack.Decoder(list[StayRows]).decode
 
 Place: TypeAlias = tuple[Node, bool]
 """Where others are, and whether the publication came to them."""
@@ -286,21 +280,14 @@ class WaysJudge:
         where a distance is never reset (STA-1)."""
         assert publication.made is not None, "asked before"
         last = len(self.path(stay.home, publication.home)) - 1
-        where = company.counts_by_tables(stay, publication.made.at.time)
+        where = company.counts(stay, publication.made.at.time, by_tables=True)
         wanted = min(last, (where & -where).bit_length() - 1) if where else last
         if noted.distance == wanted and (noted.joins > 0) == (wanted < last):
             return None
         counted = "above 0" if wanted < last else "of 0"
-        return Rejection(
-            self._run,
-            stay.broker,
-            noted.at.seq,
-            "CRD-1",
-            f"{noted.id} noted for {noted.subscription} with {wanted} hops of {last} and a count {counted}",
-            f"{noted.distance} hops and a count of {noted.joins}",
-            noted.at.before,
-            time=noted.at.time,
-        )
+        should = f"{noted.id} noted for {noted.subscription} with {wanted} hops of {last} and a count {counted}"
+        seen, at = f"{noted.distance} hops and a count of {noted.joins}", noted.at
+        return Rejection(self._run, stay.broker, at.seq, "CRD-1", should, seen, at.before, time=at.time)
 
     def path(self, begin: Node, end: Node) -> tuple[Node, ...]:
         known = self._paths.get((begin, end))
@@ -324,15 +311,9 @@ class _Company:
         self._places: dict[float, Counter[Place]] = {}
         self._known: dict[tuple[Node, float, bool, bool], Mask] = {}
 
-    def counts(self, stay: SubscriptionStay, time: float) -> Mask:
-        """Where on the way of this one others count that were there at a time; `inf`: at the end."""
-        return self._counted(stay, time, by_tables=False)
-
-    def counts_by_tables(self, stay: SubscriptionStay, time: float) -> Mask:
-        """Counts by the overlay alone, whatever way copies took."""
-        return self._counted(stay, time, by_tables=True)
-
-    def _counted(self, stay: SubscriptionStay, time: float, *, by_tables: bool) -> Mask:
+    def counts(self, stay: SubscriptionStay, time: float, *, by_tables: bool = False) -> Mask:
+        """Where on the way of this one others count that were there at a time; `inf`: at the end. `by_tables`: by the
+        overlay alone, whatever way copies took."""
         places = self._places.get(time)
         if places is None:
             some = (t for t in self._others if not self._is_told or t.lives_at(time))
