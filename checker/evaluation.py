@@ -236,25 +236,22 @@ def _parts(place: EvaluationPlace) -> Iterator[tuple[str, int | str]]:
         yield "flight", 0
 
 
-def violations(world: World, state: State, properties: Sequence[Property]) -> list[Violation]:
-    """Violations in this state, in the order of `properties`; each of them once."""
-    return _violations(world, state, properties, groups(world, properties))
+def violations(
+    world: World, state: State, properties: Sequence[Property], grouped: Sequence[PropertyGroup] | None = None
+) -> list[Violation]:
+    """Violations in this state, in the order of `properties`; each of them once. `grouped`: their groups, if known."""
+    wrong: dict[str, str] = {}
+    among = groups(world, properties) if grouped is None else grouped
+    for p, answer in answers(world, among, state, world.in_flight(state)):
+        if p.kind == "always" and answer:
+            wrong.setdefault(p.id, answer)
+    return [(p, wrong[p.id]) for p in properties if p.id in wrong]
 
 
 def exercised(world: World, state: State, properties: Iterable[Property]) -> list[Property]:
     """Properties that this state puts to the test; a `sometimes` among them has been reached."""
     found = answers(world, groups(world, properties), state, world.in_flight(state))
     return list({p.id: p for p, answer in found if answer is not None}.values())
-
-
-def _violations(
-    world: World, state: State, properties: Sequence[Property], among: Sequence[PropertyGroup]
-) -> list[Violation]:
-    wrong: dict[str, str] = {}
-    for p, answer in answers(world, among, state, world.in_flight(state)):
-        if p.kind == "always" and answer:
-            wrong.setdefault(p.id, answer)
-    return [(p, wrong[p.id]) for p in properties if p.id in wrong]
 
 
 class Monitor:
@@ -279,7 +276,7 @@ class Monitor:
         """Violations in this state, given where this run has been."""
         self.steps += 1
         before = self._first_seen.setdefault(state, self.steps)
-        wrong = _violations(self.world, state, self.properties, self._groups)
+        wrong = violations(self.world, state, self.properties, self._groups)
         if self._drains is not None and (why := self._does_not_drain(state, before)):
             wrong.append((self._drains, why))
         if self._settled is not None and self._judge is not None and (why := self._judge.look(state)):

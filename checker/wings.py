@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from attrs import frozen
@@ -100,10 +101,9 @@ class Wing:
     """Further theorems about the protocol's code, which hold up to a bound, imported when asked for."""
 
 
-def _refinement_of_routing() -> Refinement:
-    from routeproof.checker.prove.refine import REFINEMENT
-
-    return REFINEMENT
+def imported(module: str, name: str) -> Callable[[], Any]:
+    """Returns a function that gives a value of a module of this room, which is imported when it is called."""
+    return lambda: getattr(import_module(f"routeproof.checker.{module}"), name)
 
 
 def wing_of(world: World) -> Wing:
@@ -120,7 +120,7 @@ def wings() -> dict[str, Wing]:
     from routeproof.checker.trees import WING as TREES
 
     found = {
-        "routing": Wing(refinement=_refinement_of_routing),
+        "routing": Wing(refinement=imported("prove.refine", "REFINEMENT")),
         "pruning": PRUNING,
         "migration": MIGRATION,
         "placement": PLACEMENT,

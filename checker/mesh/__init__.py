@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterator
 
 from routeproof.checker.counterexamples.shown import by_parts
-from routeproof.checker.wings import Wing
+from routeproof.checker.wings import Wing, imported
 from routeproof.model.mesh.definition import parameters_to_table
 from routeproof.model.mesh.parameters import parameters_of
 from routeproof.model.mesh.state import Coordinator, MeshTables
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.world import World
 
-if TYPE_CHECKING:
-    from routeproof.checker.fuzz.strategies import Fuzzing
-
 Row = tuple[str, str]
 LINKS = ("soft", "candidates", "opens", "closes", "moves")
-
-
-def fuzzing() -> Fuzzing:
-    """The links, strategies and moves that the fuzzer draws."""
-    from routeproof.checker.mesh.fuzzing import FUZZING
-
-    return FUZZING
-
-
-# -- show --------------------------------------------------------------------------------------------------------------
 
 
 def about(world: World) -> Iterator[Row]:
@@ -74,11 +60,9 @@ def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
             yield "asked", names(asked)
 
 
-def experiments() -> Mapping[str, Any]:
-    """The experiments of paper 002."""
-    from routeproof.checker.mesh.figures import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
-WING = Wing(changes=by_parts(_parts), about=about, fuzzing=fuzzing, experiments=experiments)
+WING = Wing(
+    changes=by_parts(_parts),
+    about=about,
+    fuzzing=imported("mesh.fuzzing", "FUZZING"),
+    experiments=imported("mesh.figures", "EXPERIMENTS"),
+)

@@ -335,3 +335,6 @@ def theorem(names: Sequence[str] = USUAL, mutant: str | None = None) -> CodeTheo
         lambda: [Examination(name, _cases((name,), mutant), both=False, says="the relation") for name in names],
         bound=f"what happens in {', '.join(names)}, without covering, of publishers that move once",
     )
+
+
+CODE_THEOREMS = [theorem()]

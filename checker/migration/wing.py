@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
-from routeproof.checker.wings import Wing
+from routeproof.checker.wings import Wing, imported
 from routeproof.model.migration.definition import parameters_to_table
 from routeproof.model.migration.vocabulary import parameters_of
 from routeproof.model.world import World
-
-if TYPE_CHECKING:
-    from routeproof.checker.fuzz.strategies import Fuzzing
-    from routeproof.checker.prove.solve import CodeTheorem
-
-
-def fuzzing() -> Fuzzing:
-    """The moves that the fuzzer draws."""
-    from routeproof.checker.migration.fuzzing import FUZZING
-
-    return FUZZING
 
 
 def about(world: World) -> Iterator[tuple[str, str]]:
@@ -31,18 +19,9 @@ def about(world: World) -> Iterator[tuple[str, str]]:
         yield "readings", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
 
 
-def experiments() -> Mapping[str, Any]:
-    """The experiments of paper 004, whose publishers move to where placement wants them."""
-    from routeproof.checker.placement.figures import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
-def code_theorems() -> Sequence[CodeTheorem]:
-    """The comparison of the model's moves with the relation of their proofs."""
-    from routeproof.checker.migration.refinement import theorem
-
-    return [theorem()]
-
-
-WING = Wing(about=about, fuzzing=fuzzing, experiments=experiments, code_theorems=code_theorems)
+WING = Wing(
+    about=about,
+    fuzzing=imported("migration.fuzzing", "FUZZING"),
+    experiments=imported("placement.figures", "EXPERIMENTS"),  # publishers move to where placement wants them
+    code_theorems=imported("migration.refinement", "CODE_THEOREMS"),
+)

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from routeproof.checker.counterexamples.shown import by_parts
-from routeproof.checker.wings import Wing
+from routeproof.checker.wings import Wing, imported
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.placement.definition import parameters_to_table
 from routeproof.model.placement.vocabulary import BrokerTrace, PlacementTables, parameters_of
 from routeproof.model.world import World
 
-if TYPE_CHECKING:
-    from routeproof.checker.fuzz.strategies import Fuzzing
-
 Row = tuple[str, str]
-
-
-def fuzzing() -> Fuzzing:
-    """The algorithms, readings and tags that the fuzzer draws."""
-    from routeproof.checker.placement.fuzzing import FUZZING
-
-    return FUZZING
 
 
 def about(world: World) -> Iterator[Row]:
@@ -64,4 +53,4 @@ def _traces(name: dict[Node, str], traces: tuple[BrokerTrace, ...]) -> list[str]
     return [f"{name[t.broker]}: bits {t.bits:b}, {t.deliveries} deliveries" for t in traces]
 
 
-WING = Wing(changes=by_parts(_parts), about=about, fuzzing=fuzzing)
+WING = Wing(changes=by_parts(_parts), about=about, fuzzing=imported("placement.fuzzing", "FUZZING"))

@@ -1,21 +1,20 @@
 """The wing of pruning: how what brokers retain, note and hold is shown, and comparisons with active covering.
 
-A comparison is of histories in which everything settles after each operation, under two policies side by side.
-`triggered_more` looks for the shortest one after which pruning has sent more subscriptions in the place of withdrawn
-ones than active covering would have: what the papers count as triggered.
+A comparison is of histories in which everything settles after each operation, under two policies side by side: has
+pruning sent more subscriptions in the place of withdrawn ones than active covering would have? These are what the
+papers count as triggered.
 """
 
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import frozen
 
 from routeproof.checker.counterexamples.shown import difference
-from routeproof.checker.wings import RunJudge, RunOptions, Wing
+from routeproof.checker.wings import Wing, imported
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import Subscribe, Unsubscribe, describe
 from routeproof.model.protocols import world
@@ -30,11 +29,6 @@ from routeproof.model.pruning.definition import (
 from routeproof.model.pruning.vocabulary import PruningTables, Relieve
 from routeproof.model.routing import Routing
 from routeproof.model.world import Action, Queue, State, Step, World
-
-if TYPE_CHECKING:
-    from routeproof.checker.fuzz.strategies import Fuzzing
-    from routeproof.checker.prove.refine.sample import Refinement
-
 
 Row = tuple[str, str]
 
@@ -82,20 +76,6 @@ def _experiments() -> Mapping[str, Any]:
     }
 
 
-def options() -> RunOptions:
-    """The options of `run`, with the implementation that they are for."""
-    from routeproof.checker.pruning.run_options import PruningOptions
-
-    return PruningOptions()
-
-
-def judging() -> object:
-    """How validation judges brokers."""
-    from routeproof.checker.pruning.validate import JUDGING
-
-    return JUDGING
-
-
 def about(world: World) -> Iterator[Row]:
     """The brokers that may become congested, and the readings that do not have their default."""
     if brokers := congested(world.instance):
@@ -126,26 +106,6 @@ def smaller(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"with the default of {key}", {**table, "pruning": rest}
 
 
-def _fuzzing() -> Fuzzing:
-    """The parts that the fuzzer draws, and a run in which statistics are exact."""
-    from routeproof.checker.pruning.fuzzing import FUZZING
-
-    return FUZZING
-
-
-def settled(world: World) -> RunJudge:
-    """The comparison with active covering along a run."""
-
-    return PolicyComparison(world)
-
-
-def _refinement() -> Refinement:
-    """How brokers that prune are held to their relation."""
-    from routeproof.checker.pruning.refinement_theorems import REFINEMENT
-
-    return REFINEMENT
-
-
 @frozen
 class SettledState:
     """A state at rest, how it was come by, and how many subscriptions withdrawals have triggered so far."""
@@ -166,39 +126,6 @@ def side_by_side(instance: Instance, policy: str) -> tuple[World, World]:
     return here, World(
         with_congestion(instance, ()), Routing(instance.overlay, "active"), "active", definition=DEFINITION
     )
-
-
-def triggered_more(instance: Instance, policy: str, nested: bool = True) -> tuple[int, tuple[str, ...] | None]:
-    """How many pairs of settled states there are, and the shortest run to one in which more were triggered.
-
-    Without `nested` nothing is withdrawn that covers what was withdrawn before it: that may be retained somewhere, and
-    is then sent again in its place.
-    """
-    here, there = side_by_side(instance, policy)
-    waiting = deque([(SettledState(here.initial()), SettledState(there.initial()))])
-    seen = {_key(*waiting[0])}
-    while waiting:
-        mine, other = waiting.popleft()
-        if mine.triggered > other.triggered:
-            return len(seen), mine.run
-        for action in here.actions:
-            if action.operation is None or not here.enabled(mine.state, action):
-                continue
-            if nested or not _covers_withdrawn(here, mine.state, action):
-                twin = there.action_named.get(action.label)
-                pair = mine.after(here, action), other if twin is None else other.after(there, twin)
-                if _key(*pair) not in seen:
-                    seen.add(_key(*pair))
-                    waiting.append(pair)
-    return len(seen), None
-
-
-def _covers_withdrawn(at: World, state: State, action: Action) -> bool:
-    operation = action.operation
-    if operation is None or not isinstance(operation.message, Unsubscribe):
-        return False
-    mine = operation.message.subscription.filter
-    return any(mine.covers(s.filter) for s in at.ledger.withdrawn(state.history.done))
 
 
 class PolicyComparison:
@@ -242,10 +169,6 @@ def _appended(old: Queue, new: Queue) -> Queue:
     return new[len(left) :]
 
 
-def _key(mine: SettledState, other: SettledState) -> tuple[State, State, int]:
-    return mine.state, other.state, mine.triggered - other.triggered
-
-
 def _settle(at: World, state: State, operation: Action) -> list[Step]:
     """The operation, then whatever is on its way, link by link."""
     steps = [at.step(state, operation)]
@@ -269,10 +192,10 @@ WING = Wing(
     client=client,
     smaller=smaller,
     of_brokers=("congest", "relieve"),
-    fuzzing=_fuzzing,
-    settled=settled,
-    judging=judging,
-    options=options,
+    fuzzing=imported("pruning.fuzzing", "FUZZING"),
+    settled=PolicyComparison,
+    judging=imported("pruning.validate", "JUDGING"),
+    options=imported("pruning.run_options", "OPTIONS"),
     experiments=_experiments,
-    refinement=_refinement,
+    refinement=imported("pruning.refinement_theorems", "REFINEMENT"),
 )

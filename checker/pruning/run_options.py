@@ -97,3 +97,6 @@ class PruningOptions(RunOptions):
             f"{figures['in_vain']:,} came in vain; at most {count(figures['rows_most'], 'row')} at a broker; "
             f"congested {times}"
         )
+
+
+OPTIONS = PruningOptions()

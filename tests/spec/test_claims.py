@@ -15,7 +15,6 @@ from routeproof.checker.experiments import experiments
 from routeproof.checker.experiments.bench import SUITES
 from routeproof.checker.explore import explore
 from routeproof.checker.instances import find, shipped
-from routeproof.checker.pruning import triggered_more
 from routeproof.model.instance import Instance
 from routeproof.model.protocols import DEFINITIONS, world
 from routeproof.model.pruning.definition import congested, parameters
@@ -24,6 +23,7 @@ from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.properties import PROPERTIES
 from routeproof.spec.specification import Claim, Property, Repair
 from tests.checker.explore.explored import full_search
+from tests.pruning.triggered import triggered_more
 from tests.shown import recorded
 
 ROUTING = [
