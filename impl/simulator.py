@@ -240,7 +240,9 @@ class Simulator:
             if isinstance(what, _Station):
                 self._finish(what)
             elif isinstance(message, TimedOperation):
-                self._issue(what, message)
+                for observer in self.observers:
+                    observer.issued(message)
+                self._arrive(what, message.message)
                 self._expect(coming)
             elif message is not None:
                 self._arrive(what, message)
@@ -263,11 +265,6 @@ class Simulator:
         observer = self.observers[which]
         observer.look(self, time)
         heappush(self._looks, (time + observer.every, which))
-
-    def _issue(self, line: _Line, operation: TimedOperation) -> None:
-        for observer in self.observers:
-            observer.issued(operation)
-        self._arrive(line, operation.message)
 
     def _arrive(self, line: _Line, message: Message) -> None:
         station = line.to

@@ -7,16 +7,18 @@ names may be mixed in any order.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import STDOUT, write_report
 from routeproof.checker.system.terminal import json_text, say
 from routeproof.model.filters.interface import quoted
 from routeproof.model.reading import did_you_mean
+
+N = TypeVar("N", int, float)
 
 WIDTH = 100
 
@@ -61,51 +63,31 @@ class Parser(argparse.ArgumentParser):
         return self.parse_intermixed_args(argv)
 
 
+def number(read: Callable[[str], N], fits: Callable[[N], bool], expected: str) -> Callable[[str], N]:
+    """Returns a reader of numbers; `expected` says in words which of them fit."""
+
+    def parse(text: str) -> N:
+        with suppress(ValueError):
+            if fits(found := read(text)):
+                return found
+        raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected {expected}")
+
+    return parse
+
+
 def whole(least: int, most: int = MOST) -> Callable[[str], int]:
     """Returns a reader of whole numbers from `least` to `most`."""
-
-    def read(text: str) -> int:
-        try:
-            number = int(text.replace(",", ""))
-        except ValueError:
-            number = least - 1
-        if not least <= number <= most:
-            raise argparse.ArgumentTypeError(
-                f"found {quoted(text)}; expected a whole number from {least:,} to {most:,}"
-            )
-        return number
-
-    return read
+    expected = f"a whole number from {least:,} to {most:,}"
+    return number(lambda text: int(text.replace(",", "")), lambda n: least <= n <= most, expected)
 
 
 def between(least: float, most: float, what: str) -> Callable[[str], float]:
     """Returns a reader of numbers from `least` to `most`; `what` names their unit."""
-
-    def read(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected {what} from {least:g} to {most:,.0f}")
-        return number
-
-    return read
+    return number(float, lambda n: least <= n <= most, f"{what} from {least:g} to {most:,.0f}")
 
 
-def above_zero(most: float, range_: str) -> Callable[[str], float]:
-    """Returns a reader of numbers above 0 and up to `most`; `range_` ends the sentence that says so."""
-
-    def read(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not 0 < number <= most:
-            raise argparse.ArgumentTypeError(f"found {quoted(text)}; expected {range_}")
-        return number
-
-    return read
+def above_zero(most: float, expected: str) -> Callable[[str], float]:
+    return number(float, lambda n: 0 < n <= most, expected)
 
 
 seconds = between(0.000001, MOST_SECONDS, "a number of seconds")

@@ -12,6 +12,7 @@ from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import networkx as nx
@@ -55,7 +56,10 @@ def run_tcp(request: RunRequest, route: Route = directly) -> int:
     arguments = request.arguments
     out: Path = arguments.out
     log = out / LOG
-    with _parts_in(out) as parts, _log(log):
+    # The brokers' traces. Where this process is killed, the next run into `out` removes them.
+    directory = TemporaryDirectory(f".{os.getpid()}{PART}", ".tcp.", out, ignore_cleanup_errors=True)
+    with directory as name, _log(log):
+        parts = Path(name)
         try:
             ran = _until_done(_play(request, parts, log, route))
         except BrokerDied as error:
@@ -69,17 +73,6 @@ def run_tcp(request: RunRequest, route: Route = directly) -> int:
         write_text(out / SUMMARY, json_text(summary))
         say("\n".join(_report(request, summary, log)))
     return 0
-
-
-@contextmanager
-def _parts_in(out: Path) -> Iterator[Path]:
-    """The directory for the brokers' traces. Where this process is killed, the next run into `out` removes it."""
-    parts = out / f".tcp.{os.getpid()}{PART}"
-    try:
-        parts.mkdir()
-        yield parts
-    finally:
-        shutil.rmtree(parts, ignore_errors=True)
 
 
 @contextmanager

@@ -350,21 +350,15 @@ class PruningModel(BrokerModel):
         return any(s.filter.covers(wanted) for s in retained for _, wanted in said.about if wanted is not None)
 
 
-class SimilarityEmitter:
+class SimilarityEmitter(Notebook):
     """Rows for similarity, of the steps of one part. `offset` is added to the number of events before one."""
 
     def __init__(self, broker: str, offset: int) -> None:
-        self.notebook, self._offset = Notebook(broker), offset
-
-    @property
-    def is_full(self) -> bool:
-        return self.notebook.is_full
+        super().__init__(broker)
+        self._offset = offset
 
     def emit(self, step: AcceptedStep, model: BrokerModel) -> None:
         assert isinstance(step.told, PruningMeaning)
         assert isinstance(model, PruningModel)
         at = At(step.seq, self._offset + step.before, step.time)
-        record(self.notebook, step.told, step.sender, at, model.record, step.sends)
-
-    def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[str, bytes]]:
-        return self.notebook.blocks(all_of_them=all_of_them)
+        record(self, step.told, step.sender, at, model.record, step.sends)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from math import inf
 from typing import NamedTuple, TypeAlias
 
@@ -220,7 +221,7 @@ class WaysJudge:
     def __init__(self, run: str, standing: Standing) -> None:
         self._run = run
         self._standing = standing
-        self._paths: dict[tuple[Node, Node], tuple[Node, ...]] = {}
+        self.path = cache(standing.overlay.path)
 
     def judge(self, bucket: Iterable[OfPublications]) -> Iterator[Rejection | tuple[int, bytes]]:
         """Rows that are exact and wrong; and rows as blocks (`rows_of`), by bucket of subscriptions."""
@@ -288,12 +289,6 @@ class WaysJudge:
         should = f"{noted.id} noted for {noted.subscription} with {wanted} hops of {last} and a count {counted}"
         seen, at = f"{noted.distance} hops and a count of {noted.joins}", noted.at
         return Rejection(self._run, stay.broker, at.seq, "CRD-1", should, seen, at.before, time=at.time)
-
-    def path(self, begin: Node, end: Node) -> tuple[Node, ...]:
-        known = self._paths.get((begin, end))
-        if known is None:
-            known = self._paths[begin, end] = self._standing.overlay.path(begin, end)
-        return known
 
 
 class _Company:
