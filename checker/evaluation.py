@@ -91,7 +91,6 @@ class PropertyGroup:
     def asked(
         self, world: World, place: EvaluationPlace, own: Values, shown: Any, tags: int
     ) -> Callable[[Property], Answer]:
-        """How to ask a property of this group here."""
         nodes, queues = own
         given: list[Any] = [] if place.at is None else [place.at]
         if place.over == "world":
@@ -227,7 +226,6 @@ class Changes:
 
 
 def _parts(place: EvaluationPlace) -> Iterator[tuple[str, int | str]]:
-    """The parts of a state that are read at a place."""
     yield from (("local", i) for i in place.locals)
     yield from (("queue", i) for i in place.queues)
     yield from (("part", name) for name in place.reading.parts)

@@ -54,7 +54,6 @@ def shipped() -> tuple[Instance, ...]:
 
 
 def find(name: str) -> Instance:
-    """The shipped instance of this name."""
     by_name = {instance.name: instance for instance in shipped()}
     if name in by_name:
         return by_name[name]

@@ -107,7 +107,6 @@ def imported(module: str, name: str) -> Callable[[], Any]:
 
 
 def wing_of(world: World) -> Wing:
-    """The wing of a world's protocol."""
     return wings().get(world.definition.name, Wing())
 
 

@@ -97,8 +97,6 @@ class ExtraColumns:
 
 @define
 class _Counts:
-    """One broker's, since the run began."""
-
     triggered: int = 0
     uncovered: int = 0
     false_positives: int = 0
@@ -234,12 +232,10 @@ class Metrics(Observer):
         return [sum(values[row : row + width]) for row in range(0, len(values), width)]
 
     def last(self, column: str) -> dict[Node, int]:
-        """Each broker's latest."""
         return dict(zip(self.brokers, self.columns[column][-len(self.brokers) :], strict=True))
 
 
 def subscriptions(message: Message) -> tuple[Subscription, ...]:
-    """Subscriptions that a message brings."""
     match message:
         case Subscribe(subscription):
             return (subscription,)

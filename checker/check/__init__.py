@@ -126,8 +126,6 @@ def run(job: Job, report: Report) -> Result:
 
 @frozen
 class Results:
-    """Results of the jobs."""
-
     by_job: tuple[Result | None, ...]
     """None for a job that was never begun, or ended without a result."""
     interrupted: bool

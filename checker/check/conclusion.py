@@ -106,7 +106,6 @@ class NotAsked:
     """Named instances of which no search evaluates the property: the question is open there."""
 
     def why(self) -> str:
-        """Returns the reason, in a few words."""
         return f"it is meant for {', '.join(PROPERTIES[self.property].policies)}"
 
     def __str__(self) -> str:

@@ -55,7 +55,6 @@ def _row(outcome: JobOutcome, verdict: str) -> tuple[str, ...]:
 
 
 def _verdict(outcome: JobOutcome) -> tuple[str, str]:
-    """Verdict of one search, in a few words, and their colour."""
     if outcome.result is None:
         return "not finished", "doubt"
     words: list[str] = []
@@ -212,7 +211,6 @@ def _last_line(run: Run) -> str:
 
 
 def _scope(run: Run) -> str:
-    """Scope of the verdict: searches, instances, states and time."""
     results = [o.result for o in run.outcomes if o.result]
     searches, instances = (
         count(len(results), "search", "searches"),

@@ -141,7 +141,6 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def module_of(command: str) -> ModuleType:
-    """Imports the module of a command."""
     return importlib.import_module(f"routeproof.checker.cli.{MODULES.get(command, command)}")
 
 

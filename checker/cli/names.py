@@ -53,7 +53,6 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 
 def _list_kinds(as_object: bool) -> int:
-    """Lists the kinds, each with its number of names."""
     counts = {kind: _count(rows_of) for kind, (rows_of, _) in KINDS.items()}
     rows = [[kind, "needs another package" if count is None else f"{count:,}"] for kind, count in counts.items()]
     say(json.dumps({"kinds": counts}, indent=2) if as_object else "\n".join(wrapped(rows)))
@@ -274,7 +273,6 @@ def _prose(protocol: str, id: str) -> list[str]:
 
 
 def _plain(markdown: str) -> str:
-    """The text without its markup."""
     without_links = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
     return " ".join(re.sub(r"[*`]+", "", without_links).split())
 

@@ -154,7 +154,6 @@ def _as_json(request: RunRequest, concluded: RunSummary, seconds: float) -> dict
 
 
 def _report(request: RunRequest, concluded: RunSummary, files: list[str], seconds: float) -> list[str]:
-    """Report for the terminal."""
     what = f"{concluded.virtual_seconds:,.1f} s of {request.nodes}"
     own = f"{request.implementation.protocol:<12}{request.options.words(concluded.own)}"
     return [

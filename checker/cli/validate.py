@@ -242,7 +242,6 @@ def _rejections(report: Report) -> list[str]:
 
 
 def _rule(rejection: Rejection) -> str:
-    """Returns the rule that was broken, with its title."""
     rule = RULES.get(rejection.rule)
     return rejection.rule if rule is None else f"{rule.id}, {rule.title}"
 

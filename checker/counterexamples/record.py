@@ -30,12 +30,10 @@ class NotEnabled(UsageError):
 
 
 def replay(world: World, run: Sequence[str]) -> list[Step]:
-    """The run's steps from the initial state."""
     return list(play(world, run))
 
 
 def play(world: World, run: Sequence[str]) -> Iterator[Step]:
-    """Plays a run and yields its steps one by one."""
     state = world.initial()
     for number, label in enumerate(run, start=1):
         action = world.action_named.get(label)
@@ -119,7 +117,6 @@ def _header(world: World, run: Sequence[str], finding: Finding | None, steps: li
 
 
 def _others(world: World) -> Row:
-    """The nodes that are no brokers, with their roles."""
     others = {world.name(node): role for node, role in world.topology.roles if role != "broker"}
     return {"roles": others} if others else {}
 
@@ -174,7 +171,6 @@ def _what_happened(world: World, step: Step) -> Iterator[tuple[Node, str, str, R
 
 
 def link_fault(step: Step) -> str:
-    """A fault on a link, in words."""
     what = describe(step.message)
     match step.action.kind:
         case "loss":

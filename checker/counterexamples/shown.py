@@ -124,7 +124,6 @@ def by_parts(parts: Callable[[World, Hashable], Iterable[tuple[str, list[str]]]]
 
 
 def ghost_changes(world: World, step: Step, before: State) -> Iterator[Row]:
-    """Changes of what is owed and of what has been delivered."""
     old, new = before.history, step.state.history
     for name, pairs, changed in (("owed", old.owed, new.owed), ("delivered", old.delivered, new.delivered)):
         if pairs != changed:

@@ -121,7 +121,6 @@ class Experiment(Generic[Result]):
 
 @cache
 def experiments() -> Mapping[str, Experiment[Any]]:
-    """The experiments of all protocols by name."""
     return {name: each for wing in wings().values() for name, each in wing.experiments().items()}
 
 
@@ -147,8 +146,6 @@ def run_all(
 
 @frozen
 class ExperimentRequest:
-    """Request for an experiment."""
-
     id: str
     scale: float
     seed: int

@@ -44,7 +44,6 @@ class KeyIndex:
 
     @property
     def keys(self) -> Keys:
-        """All keys, by id."""
         return self._keys[: self.size]
 
     @property

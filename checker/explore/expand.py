@@ -79,7 +79,6 @@ class Expander:
         return Successors(np.concatenate(sources), np.concatenate(actions), joined), per_node
 
     def enabled(self, action: Action, columns: Sequence[Ints]) -> Mask:
-        """In which rows an action is enabled."""
         q = self.q
         able: Mask
         if action.operation is not None:

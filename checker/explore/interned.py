@@ -48,8 +48,6 @@ class Interned(Generic[T]):
 
 
 class Column:
-    """A growing array of integers."""
-
     def __init__(self) -> None:
         self._data: Ints = np.zeros(64, np.int64)
         self.size = 0

@@ -36,8 +36,6 @@ _PART = 32
 
 @define
 class PropertyTally:
-    """Findings about one property so far."""
-
     property: Property
     exercised: int = 0
     violation: int | None = None
@@ -53,11 +51,9 @@ class _Pairs:
         self._index = KeyIndex()
 
     def ids(self, major: Ints, minor: Ints) -> Ints:
-        """The number of each pair."""
         return self._index.intern((major.view(np.uint64) << np.uint64(_PART)) | minor.view(np.uint64))[0]
 
     def at(self, id: int) -> tuple[int, int]:
-        """The pair of this number."""
         key = int(self._index.keys[id])
         return key >> _PART, key & ((1 << _PART) - 1)
 
@@ -289,5 +285,4 @@ class PropertyJudge:
         return np.array([self._tag_sets.id(mask) for mask in masks], np.int64)[inverse.ravel()]
 
     def tags(self, number: int) -> int:
-        """The set of tags of this number."""
         return self._tag_sets.values[number]

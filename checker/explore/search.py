@@ -223,7 +223,6 @@ class Search:
         return self.columns.unpack(words), words
 
     def state(self, id: int) -> State:
-        """A state as a value."""
         columns, _ = self.columns_of(id, id + 1)
         ids = [int(c[0]) for c in columns]
         q, nodes = self.questions, len(self.questions.locals)

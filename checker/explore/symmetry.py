@@ -236,7 +236,6 @@ class SymmetricSearch(Search):
                 self._begin_without({*self.refused, self.renamers[broken.which].renaming})
 
     def _begin_without(self, refused: set[Renaming]) -> None:
-        """Begins anew with fewer renamings."""
         SymmetricSearch.__init__(self, self.world, self.properties, _subgroup_without(self.group, refused))
         self.refused = refused
 
@@ -330,7 +329,6 @@ def _subgroup_without(group: Sequence[Renaming], refused: set[Renaming]) -> list
 
 
 def _closure(generators: Sequence[Renaming]) -> list[Renaming]:
-    """Returns the group that some renamings generate."""
     found = dict.fromkeys(generators)
     waiting = list(found)
     for a in waiting:

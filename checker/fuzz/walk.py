@@ -57,8 +57,6 @@ class Violated(Exception):
 
 @define
 class WalkTally:
-    """Observations so far, over all runs."""
-
     runs: int = 0
     steps: int = 0
     longest: int = 0

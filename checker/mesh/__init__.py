@@ -32,8 +32,6 @@ def about(world: World) -> Iterator[Row]:
 
 
 def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
-    """The parts of a local state, each as words."""
-
     def names(nodes: tuple[Node, ...]) -> list[str]:
         return [world.name(each) for each in nodes]
 

@@ -19,8 +19,6 @@ DATASETS = {"DT1": 8.06, "DT2": 23.9}
 
 @frozen
 class PopulationRun:
-    """A job of an experiment."""
-
     name: str
     recipe: MeshPopulation
     measure: Callable[[MeshPopulation], Any]

@@ -162,8 +162,6 @@ def _recent(seq: Column, broker: Column, count: Column) -> list[dict[int, int]]:
 
 
 class _One:
-    """One publisher."""
-
     def __init__(
         self, frame: Frame, key: PublisherKey, entries: Column, delays: MeanDelays, recent: list[dict[int, int]]
     ) -> None:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 @frozen
 class PlacementAnswer:
-    """The answer for one trace."""
-
     trace: str
     frame: Frame
     wish: Wish

@@ -124,8 +124,6 @@ def _totals_of(keys: list[PublisherKey], sums: tuple[Column, ...], latest: tuple
 
 
 class _Bucket:
-    """The rows of one bucket."""
-
     def __init__(self, frame: Frame, table: Any) -> None:
         self._frame = frame
         self._columns = {n: table.column(n).to_numpy() for n in ("kind", "broker", "near", "seq", "time")}

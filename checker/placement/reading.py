@@ -70,8 +70,6 @@ def read_unit(source: Source, frame: Frame, unit: lines.Range) -> Iterator[tuple
 
 
 class _Reading:
-    """One unit."""
-
     def __init__(self, source: Source, frame: Frame, unit: lines.Range) -> None:
         self._source = source
         self._frame = frame

@@ -24,8 +24,6 @@ UNITS = {"ns": 1e6, "hops": 1.0}
 
 @frozen
 class Total:
-    """The sums of one run under one algorithm."""
-
     algorithm: str
     moved: int
     messages: int

@@ -78,8 +78,6 @@ class RunCosts:
 
 @frozen
 class PlacementRun:
-    """A job of an experiment."""
-
     name: str
     recipe: Stock
     setting: AlgorithmSetting
@@ -125,7 +123,6 @@ class _Running:
         self._moves = 0
 
     def _reach(self, root: Node, brokers: tuple[Node, ...]) -> tuple[Node, ...]:
-        """The brokers that take a publication."""
         return tuple(sorted({root, *(each for broker in brokers for each in self._overlay.path(root, broker))}))
 
     def _count_hops(self, root: Node, counts: Counts) -> int:

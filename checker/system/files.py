@@ -79,7 +79,6 @@ def refuse_no_directory(target: Path | None, what: str = "traces") -> None:
 
 
 def note_unwritten(target: str | Path, error: OSError | str) -> None:
-    """Notes that a result is missing, and why."""
     why = error if isinstance(error, str) else error.strerror or str(error)
     line = f"{target}: cannot be written: {why}"
     if line not in _unwritten:

@@ -77,7 +77,6 @@ class Progress:
 
 
 def say(text: str = "", file: TextIO | None = None) -> None:
-    """Prints a line or several."""
     try:
         print(lines(text), file=file, flush=True)
     except BrokenPipeError:
@@ -121,7 +120,6 @@ class StatusLine:
 
     @property
     def wanted(self) -> bool:
-        """True if standard error is a terminal."""
         return sys.stderr is not None and sys.stderr.isatty()
 
     def show(self, text: str) -> None:
@@ -145,8 +143,6 @@ class StatusLine:
 
 @define
 class ProgressLine(StatusLine):
-    """The progress of several searches."""
-
     total: int
     done: int = field(default=0, kw_only=True)
 
@@ -189,7 +185,6 @@ class Ticker:
         self._line.clear()
 
     def say(self, text: str) -> None:
-        """Prints text on standard output without the line in between."""
         with self._drawing:
             self._line.clear()
             say(text)

@@ -152,8 +152,6 @@ class PopulatedBroker:
 
 
 class PopulatedNetwork:
-    """All brokers of a population."""
-
     def __init__(self, population: MeshPopulation) -> None:
         self.population = population
         self.links = population.edges()

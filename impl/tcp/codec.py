@@ -54,8 +54,6 @@ ID_LENGTH = 200
 
 @frozen
 class Delivery:
-    """A delivery, as a client receives it."""
-
     publication: str
     subscription: str
 

@@ -351,7 +351,6 @@ def counts(node: BrokerNode) -> Body:
 
 
 def summary(node: BrokerNode) -> Body:
-    """Summary of a broker's run."""
     peers = [*node.links.values(), *node.clients.values()]
     return {
         "messages": {kind: n for kind, n in node.counters.received.items() if n},

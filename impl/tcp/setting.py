@@ -63,11 +63,9 @@ class NodeSetting:
 
     @property
     def wire(self) -> Wire:
-        """The messages that nodes of this policy exchange."""
         return self.implementation.wire(self.policy, self.own)
 
     def make(self) -> Handler:
-        """Makes the node's handler, in its initial state."""
         return self.implementation.make(self.node, self.neighbours, self.policy, self.own)
 
     def name(self, node: Node) -> str:

@@ -144,7 +144,6 @@ class _Drawn(Drawing[Zipf]):
         return self._move(first), self._publish(first)
 
     def _wanted(self, random: Random) -> Predicates:
-        """One subscription's constraints."""
         names = self.words.draw(random, random.randint(1, self.recipe.constraints))
         return [[name, self._operator(random), random.randrange(self.recipe.values)] for name in names]
 

@@ -63,7 +63,6 @@ def wanted(symbol: str, rate: str) -> Predicates:
 
 
 def promised(symbol: str) -> Predicates:
-    """Filter that the publisher of a stock advertises."""
     return [["class", "=", "STOCK"], ["symbol", "=", symbol]]
 
 

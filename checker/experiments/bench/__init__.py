@@ -55,7 +55,6 @@ def bench(names: Sequence[str], doing: Callable[[str], None] = lambda _: None) -
 
 
 def by_suite(rows: Iterable[tuple[str, Row]]) -> dict[str, list[Row]]:
-    """The rows of each suite."""
     suites: dict[str, list[Row]] = {}
     for name, row in rows:
         suites.setdefault(name, []).append(row)

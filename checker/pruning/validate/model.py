@@ -43,8 +43,6 @@ Subscriptions: TypeAlias = tuple[Subscription, ...]
 
 @define
 class Relations:
-    """Relations between two filters, or a filter and an event."""
-
     covering: dict[tuple[Filter, Filter], bool] = Factory(dict)
     overlapping: dict[tuple[Filter, Filter], bool] = Factory(dict)
     matching: dict[tuple[Filter, Event], bool] = Factory(dict)
@@ -70,8 +68,6 @@ def _asked(known: dict[tuple[Filter, T], bool], question: tuple[Filter, T], ask:
 
 @define
 class StepRecord:
-    """Records of one step."""
-
     rows: list[tuple[str, int, int]] = Factory(list)
     """STA-6: a local subscription, and the distance and the count that were noted for it."""
     decisions: list[tuple[str, Node, tuple[str, ...], int]] = Factory(list)

@@ -135,8 +135,6 @@ class OfSignals(NamedTuple):
 
 
 class Notebook:
-    """Rows of one part."""
-
     def __init__(self, broker: str) -> None:
         self.broker = broker
         self._made: list[Made] = []
@@ -248,7 +246,6 @@ class PruningModel(BrokerModel):
 
     @property
     def record(self) -> StepRecord:
-        """Records of the latest step."""
         return self._model.minutes
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:

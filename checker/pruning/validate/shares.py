@@ -193,7 +193,6 @@ class Shares:
     def _worth(
         self, broker: str, each: Decided, stay: SubscriptionStay, mine: dict[tuple[str, Node], _Pair]
     ) -> Iterator[Rejection]:
-        """STA-8"""
         most = max((row.joins for pair in mine.values() for row in pair.held(self._readings.window)), default=0)
         full = most < self._readings.fewest
         if full != each.full:

@@ -207,8 +207,6 @@ Place: TypeAlias = tuple[Node, bool]
 
 @define
 class _Publication:
-    """Rows of one publication in a bucket."""
-
     made: Made | None = None
     home: Node = 0
     came_from: dict[Node, Node] = field(factory=dict)
