@@ -34,16 +34,9 @@ def json_report(run: Run) -> str:
 def _result(run: Run, outcome: JobOutcome) -> dict[str, object]:
     result = outcome.result
     assert result is not None
+    copied = ("instance", "protocol", "policy", "mutant", "engine", "states", "transitions", "depth", "complete")
     row: dict[str, object] = {
-        "instance": result.instance,
-        "protocol": result.protocol,
-        "policy": result.policy,
-        "mutant": result.mutant,
-        "engine": result.engine,
-        "states": result.states,
-        "transitions": result.transitions,
-        "depth": result.depth,
-        "complete": result.complete,
+        **{key: getattr(result, key) for key in copied},
         "limit": result.limit or None,
         "seconds": round(result.seconds, 3),
         "properties": {id: _property(run, outcome, f) for id, f in result.findings.items()},

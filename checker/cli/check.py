@@ -115,7 +115,8 @@ def check_command(arguments: argparse.Namespace) -> int:
     refuse_no_directory(arguments.traces or FOUND)
     began = time.monotonic()
     workers = min(arguments.workers or cores(), len(jobs))
-    jobs = _with_memory(jobs, arguments.max_memory or memory.most(), workers)
+    if most := arguments.max_memory or memory.most():
+        jobs = [evolve(job, options=evolve(job.options, max_memory=most // workers)) for job in jobs]
     results = run_all(jobs, workers, ProgressLine(len(jobs)))
     claims = _claims(is_everything(arguments) and options.properties is None and not results.interrupted)
     with interrupts.noted():  # a verdict that is there is reported
@@ -138,13 +139,6 @@ def check_command(arguments: argparse.Namespace) -> int:
         elif results.trouble:
             complain(results.trouble, concluded.exit_code)
     return concluded.exit_code
-
-
-def _with_memory(jobs: list[Job], most: int | None, workers: int) -> list[Job]:
-    """The jobs, each with its share of the memory."""
-    if most is None:
-        return jobs
-    return [evolve(job, options=evolve(job.options, max_memory=most // workers)) for job in jobs]
 
 
 def _claims(asked: bool) -> list[Failure] | None:

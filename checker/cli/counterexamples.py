@@ -98,7 +98,10 @@ def shrink_command(arguments: argparse.Namespace) -> int:
             if not is_claimed:
                 said = _recorded(source, arguments, limit, ticker, interrupted.append)
             else:
-                _refuse_options(arguments)
+                for option in ("level", "protocol", "policy"):
+                    if getattr(arguments, option) is not None:
+                        why = "is for recorded runs; this trace is a counterexample; leave it out"
+                        raise UsageError(f"shrink: --{option} {why}")
                 ticker.doing = "shrink"
                 said = shrink_file(source, arguments.output, limit, interrupted.append)
     except TraceError as error:
@@ -138,9 +141,3 @@ def _recorded(
         tell=tell,
         stopped=stopped,
     )
-
-
-def _refuse_options(arguments: argparse.Namespace) -> None:
-    for option in ("level", "protocol", "policy"):
-        if getattr(arguments, option) is not None:
-            raise UsageError(f"shrink: --{option} is for recorded runs; this trace is a counterexample; leave it out")

@@ -60,7 +60,9 @@ def reproduce_command(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     refuse_no_directory(out, "the results")
     names = list(dict.fromkeys(arguments.experiments)) or list(experiments())
-    settings = [ExperimentRequest(name, _scale_of(name, arguments), arguments.seed) for name in names]
+    scale = 1.0 if arguments.full else arguments.scale
+    scales = [experiments()[name].scale if scale is None else scale for name in names]
+    settings = [ExperimentRequest(*each, arguments.seed) for each in zip(names, scales, strict=True)]
     plans = [experiments()[each.id].plan(each.scale, each.seed) for each in settings]
     out.mkdir(parents=True, exist_ok=True)
     _clear_away_halves(out)
@@ -93,12 +95,6 @@ def _clear_away_halves(out: Path) -> None:
         for left in out.glob(f".{name}.*.*"):
             if left.suffix in (".part", ".old") and left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)
-
-
-def _scale_of(name: str, arguments: argparse.Namespace) -> float:
-    if arguments.full:
-        return 1.0
-    return experiments()[name].scale if arguments.scale is None else float(arguments.scale)
 
 
 def _index(done: list[tuple[ExperimentRequest, Findings]]) -> str:

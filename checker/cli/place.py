@@ -94,12 +94,8 @@ def _placements(paths: list[Path], arguments: argparse.Namespace, ticker: Ticker
     from routeproof.checker.placement.engines import place_each
     from routeproof.traces.files import called
 
-    ticker.doing = f"[1/{len(paths)}] {called(paths[0])}"
     wish = Wish(arguments.metric, arguments.weight)
-    for number, found in enumerate(place_each(paths, wish, arguments.engine, arguments.master), 1):
-        yield found
-        if number < len(paths):
-            ticker.doing = f"[{number + 1}/{len(paths)}] {called(paths[number])}"
+    return ticker.each(list(map(called, paths)), place_each(paths, wish, arguments.engine, arguments.master))
 
 
 def _write(found: list[PlacementAnswer], out: Path, *, several: bool) -> None:

@@ -149,12 +149,8 @@ def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace
     from routeproof.checker.validate import validate_each
     from routeproof.traces.files import called
 
-    names = [called(path) for path, _ in settings]
-    ticker.doing = f"[1/{len(names)}] {names[0]}"
-    for number, report in enumerate(validate_each(settings, arguments.engine, arguments.master, arguments.workers), 1):
-        yield report
-        if number < len(names):
-            ticker.doing = f"[{number + 1}/{len(names)}] {names[number]}"
+    results = validate_each(settings, arguments.engine, arguments.master, arguments.workers)
+    return ticker.each([called(path) for path, _ in settings], results)
 
 
 def _report(reports: list[Report], left: list[str], arguments: argparse.Namespace) -> None:
@@ -273,18 +269,6 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def _row(r: Rejection) -> dict[str, Any]:
-    return {
-        "run": r.run,
-        "broker": r.broker,
-        "seq": r.seq,
-        "rule": r.rule,
-        "wanted": r.wanted,
-        "seen": r.seen,
-        "accepted": r.accepted,
-        "line": r.at,
-        "cause": r.cause,
-        "handling": r.handling,
-        "reason": r.reason,
-        "losses": r.losses,
-        "consequence": r.is_consequence,
-    }
+    of_event = {key: getattr(r, key) for key in ("run", "broker", "seq", "rule", "wanted", "seen", "accepted")}
+    why = {key: getattr(r, key) for key in ("cause", "handling", "reason", "losses")}
+    return {**of_event, "line": r.at, **why, "consequence": r.is_consequence}

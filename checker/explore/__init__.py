@@ -90,22 +90,20 @@ def explore(
         load(search, checkpoint)
     until = _has_failed if stop_at_first else lambda _: False
     limit = search.run(max_states, seconds, progress, until, most() if max_memory is None else max_memory)
-    unsaved = ""
-    if checkpoint is not None and limit:
-        with interrupts.noted():
-            unsaved = _unsaved(search, checkpoint)
+    unsaved = _unsaved(search, checkpoint) if limit else ""
     with search.closing(seconds):
         result = _result(search, tuple(reduction), limit)
-    if checkpoint is not None and result.limit and not limit:  # all was found, and what it means was not
-        with interrupts.noted():
-            unsaved = _unsaved(search, checkpoint)
+    if result.limit and not limit:  # all was found, and what it means was not
+        unsaved = _unsaved(search, checkpoint)
     return evolve(result, unsaved=unsaved)
 
 
-def _unsaved(search: Search, checkpoint: Path) -> str:
-    """Saves the search; returns why that failed, if it did."""
+def _unsaved(search: Search, checkpoint: Path | None) -> str:
+    """Saves the search, if there is to be a checkpoint; returns why that failed, if it did."""
     try:
-        save(search, checkpoint)
+        if checkpoint is not None:
+            with interrupts.noted():
+                save(search, checkpoint)
     except OSError as error:
         return error.strerror or str(error)
     return ""

@@ -16,11 +16,13 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from attrs import define, field, frozen
+
+T = TypeVar("T")
 
 REDRAW_SECONDS = 0.1
 TICK_SECONDS = 0.5
@@ -188,6 +190,15 @@ class Ticker:
         with self._drawing:
             self._line.clear()
             say(text)
+
+    def each(self, names: Sequence[str], results: Iterable[T]) -> Iterator[T]:
+        """Yields the results, and shows the name of the one that is awaited."""
+        awaited = enumerate((*names[1:], ""), 2)
+        self.doing = f"[1/{len(names)}] {names[0]}"
+        for result, (number, name) in zip(results, awaited, strict=True):
+            yield result
+            if name:
+                self.doing = f"[{number}/{len(names)}] {name}"
 
     def _tick(self) -> None:
         while not self._over.wait(TICK_SECONDS):

@@ -183,10 +183,8 @@ class PopulatedNetwork:
         service = SECOND / uplink if uplink else 0.0
         events: list[tuple[float, int, Node, tuple[Node, ...], int, int, float]] = []
         for n in range(publications):
-            publisher, topic = (
-                self.draw.choice(range(1, population.brokers + 1)),
-                self.draw.randrange(population.topics),
-            )
+            publisher = self.draw.choice(range(1, population.brokers + 1))
+            topic = self.draw.randrange(population.topics)
             heappush(events, (n * gap, number := number + 1, publisher, (), topic, 0, n * gap))
         end = publications * gap
         for broker in self.brokers.values():

@@ -257,21 +257,9 @@ class Shares:
         setting = self._standing.setting
         rows = pair.held(self._readings.window)
         for mu, node in enumerate(self._overlay.path(setting.node[home], pair.publisher)):
-            yield Share(
-                self._run,
-                subscription,
-                home,
-                advertisement,
-                setting.name_of(node),
-                mu,
-                pair.came,
-                pair.similar[mu],
-                len(rows),
-                _near(rows, mu),
-                _similar(rows, mu),
-                pair.exact,
-                taken.get(node, ""),
-            )
+            numbers = pair.came, pair.similar[mu], len(rows), _near(rows, mu), _similar(rows, mu), pair.exact
+            broker, decision = setting.name_of(node), taken.get(node, "")
+            yield Share(self._run, subscription, home, advertisement, broker, mu, *numbers, decision)
 
 
 def _near(rows: Sequence[HeldRow], mu: int) -> int:
