@@ -8,14 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.cli.arguments import (
-    Parser,
-    add_engine,
-    add_json,
-    add_workers,
-    refuse_master,
-    refuse_streams,
-)
+from routeproof.checker.cli.arguments import Parser, add_engine, add_json, add_workers, refuse_master, refuse_streams
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
@@ -184,10 +177,7 @@ def render(report: Report) -> str:
     lines += _rejections(report)
     if report.other_policies:
         policies = " and ".join(report.other_policies)
-        lines += [
-            f"  allowed under {policies}: if the brokers have that policy, name it in the header (--policy)",
-            "",
-        ]
+        lines += [f"  allowed under {policies}: if the brokers have that policy, name it in the header (--policy)", ""]
     lines.append(f"  {count(report.events, 'event')} of {count(report.brokers, 'broker')}, {report.seconds:.1f} s")
     lines.append(f"  {report.extent.judged}")
     if report.doubtful:

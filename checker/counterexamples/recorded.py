@@ -21,13 +21,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from routeproof.checker.counterexamples.recording import (
-    Recording,
-    marker_of,
-    recording_of,
-    units_of,
-    without_units,
-)
+from routeproof.checker.counterexamples.recording import Recording, marker_of, recording_of, units_of, without_units
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.files import write_result
 from routeproof.checker.system.terminal import count

@@ -303,11 +303,7 @@ async def _serve(open_trace: Callable[[NodeSetting], OpenTrace]) -> int:
 
 
 async def _run(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    setting: NodeSetting,
-    trace: OpenTrace,
-    log: Log,
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, setting: NodeSetting, trace: OpenTrace, log: Log
 ) -> None:
     failure: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
     node = BrokerNode(setting, trace, setting.name, log, failure.set_exception)

@@ -85,8 +85,7 @@ class Controlled:
         return evolve(
             fewer,
             withdrawals=min(
-                fewer.families,
-                at_least(min(1, self.withdrawals), self.withdrawals * fewer.families / self.families),
+                fewer.families, at_least(min(1, self.withdrawals), self.withdrawals * fewer.families / self.families)
             ),
             probes=at_least(1, self.probes * scale) if self.probes else 0,
             lead_ms=at_least(1, by_root(self.lead_ms, scale)),

@@ -171,10 +171,7 @@ class Workflow:
 
     def scaled(self, scale: float) -> Self:
         """Fewer processes, and all that is periodic more often: as many triggers and audits' ends in a second."""
-        return evolve(
-            self,
-            **{name: at_least(1, by_root(getattr(self, name), scale)) for name in SCALED},
-        )
+        return evolve(self, **{name: at_least(1, by_root(getattr(self, name), scale)) for name in SCALED})
 
     def workload(self, seed: int) -> Workload:
         there = domains(self.domains, self.brokers, self.fan_out)
