@@ -30,7 +30,7 @@ Picked = tuple[Instance | None, Path | None]
 """An instance and the file it came from; (None, None) where the fuzzer makes its own."""
 
 Searches = list[tuple[Instance | None, Path | None, list[tuple[str, str]]]]
-"""What was picked, each with the protocols and policies under which it is searched."""
+"""Picked instances, each with the protocols and policies under which it is searched."""
 
 
 def options_of(arguments: argparse.Namespace) -> Options:

@@ -59,7 +59,7 @@ FIRST_WIDTHS = (8, 6, 12, 4)
 
 
 def refuse_unargued(reduction: str, world: World) -> None:
-    """Refuses a reduction that nobody has argued for the world's protocol."""
+    """Refuses a reduction that has not been argued for the world's protocol."""
     whose = f"the protocol {world.definition.name}"
     if reduction not in world.definition.reductions:
         raise UsageError(f"--reduction {reduction} has not been argued for {whose} under {world.policy}; leave it out")

@@ -109,7 +109,7 @@ _reads = msgspec.msgpack.Decoder(ReadReport).decode
 
 
 class _Steps:
-    """What both engines know of a trace."""
+    """The part of an engine that does not depend on where it computes."""
 
     def __init__(self, frame: Frame, source: Source) -> None:
         self._frame = frame

@@ -79,7 +79,7 @@ MEASURES: Mapping[str, tuple[Measure, str]] = {
     "publications in vain, at the core": (lambda o: o.in_vain(o.watched), ""),
     "lost messages": (lambda o: o.lost, ""),
 }
-"""What is measured of a run, by the name of the quantity: the measure and its unit."""
+"""Measures of a run and their units, by the name of the quantity."""
 
 
 def controlled() -> Controlled:

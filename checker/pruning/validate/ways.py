@@ -161,7 +161,7 @@ class Standing:
         return self._times[at] if at < len(self._times) else inf
 
     def _is_quiet(self, time: int) -> bool:
-        """True if all operations of clients are known everywhere. Held ones were withdrawn, and are seen to apart."""
+        """True if all operations of clients are known everywhere. Held ones are checked separately."""
         assert self.traffic is not None, "asked before"
         control = self.traffic.control
         at = bisect_left(self._times, time)
