@@ -7,11 +7,12 @@ never makes a fault of its own: no broker lacks a message that was sent to it, o
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
+import networkx as nx
 from attrs import evolve, field, frozen
 
 from routeproof.checker.system.terminal import count
@@ -221,26 +222,19 @@ class Recording:
 
     def in_causal_order(self) -> list[int]:
         """The events, each behind those before it at its broker, and receptions behind their sendings."""
-        after: dict[int, list[int]] = defaultdict(list)
-        waits: dict[int, int] = defaultdict(int)
+        before = nx.DiGraph()
         last: dict[str, int] = {}
         for line in self.lines:
             number, broker = line.number, line.row["broker"]
-            before = [last[broker]] if broker in last else []
-            if number in self.came_from:
-                before.append(self.came_from[number])
-            for each in before:
-                after[each].append(number)
-            waits[number], last[broker] = len(before), number
-        ready = [number for number, left in waits.items() if not left]
-        heapq.heapify(ready)
+            before.add_node(number)
+            before.add_edges_from(
+                (each, number) for each in (last.get(broker), self.came_from.get(number)) if each is not None
+            )
+            last[broker] = number
         order: list[int] = []
-        while ready:
-            order.append(heapq.heappop(ready))
-            for each in after[order[-1]]:
-                waits[each] -= 1
-                if not waits[each]:
-                    heapq.heappush(ready, each)
+        with suppress(nx.NetworkXUnfeasible):  # what a foreign trace has in a circle comes last
+            for number in nx.lexicographical_topological_sort(before):
+                order.append(number)  # noqa: PERF402 - what came before the circle stays
         known = set(order)
         return order + [line.number for line in self.lines if line.number not in known]
 

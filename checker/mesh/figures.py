@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -54,6 +55,9 @@ The column "match" is of brokers for DT1; for DT2 53 % is printed, and the deliv
 "Up to 50 %" of delay are 11 % (S1) and 34 % (S2) in the printed means; the yield of 77 % that is claimed for S2 is
 SH's, S2 has 76 % (FLAG-10).
 """)
+
+
+_experiment = partial(Experiment[Any], assumptions=ASSUMPTIONS, conflicts=CONFLICTS)
 
 
 # -- Table 2 and Fig. 9 ------------------------------------------------------------------------------------------------
@@ -127,14 +131,12 @@ def _distributions(title: str, outcomes: Outcomes) -> Chart:
     return Chart(title, "hops", "share up to", lines)
 
 
-TABLE2 = Experiment(
+TABLE2 = _experiment(
     figure="002, Table 2, Fig. 9",
     about="Pure forwarders, yield, hops, delay and traffic of S0, S1, S2 and SH; 120 brokers, sparse and dense.",
     scale=0.05,
     plan=_plan_table,
     conclude=_conclude_table,
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
 
@@ -168,14 +170,12 @@ def _conclude_sizes(outcomes: Outcomes) -> Findings:
     return Findings(rows, {"hops": chart})
 
 
-CONFIGURATIONS = Experiment(
+CONFIGURATIONS = _experiment(
     figure="002, C1 to C3",
     about="Yield and hops of all strategies with 120, 250 and 500 brokers, of which 9 % match.",
     scale=0.03,
     plan=_plan_sizes,
     conclude=_conclude_sizes,
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
 
@@ -207,7 +207,7 @@ def _conclude_covering(outcomes: Mapping[str, CoveringFigures]) -> Findings:
     return Findings(rows, {"covering": chart})
 
 
-COVERING = Experiment(
+COVERING = _experiment(
     figure="002, Fig. 12",
     about="Covering sets and evaluated predicates by fan-out; 500 brokers, 10,000 subscriptions that cover each other.",
     scale=0.1,
@@ -218,7 +218,6 @@ COVERING = Experiment(
 **covering** Subscriptions of a topic are nested in ten levels. All brokers are asked about 40 publications, without
 regard to where these come from. Here the scale is the share of subscriptions.
 """),
-    conflicts=CONFLICTS,
 )
 
 
@@ -262,7 +261,7 @@ def _conclude_throughput(outcomes: Outcomes) -> Findings:
     return Findings(rows, charts)
 
 
-THROUGHPUT = Experiment(
+THROUGHPUT = _experiment(
     figure="002, Fig. 13",
     about="Deliveries of S1, S2 and SH at saturation, by fan-out, as multiples of those of S0; 120 brokers.",
     scale=0.005,
@@ -273,7 +272,6 @@ THROUGHPUT = Experiment(
 **saturation** The paper's brokers were saturated by their processors. Here every broker sends 900 messages a second at
 most: what is delivered when the last publication is made counts.
 """),
-    conflicts=CONFLICTS,
 )
 THROUGHPUT_LARGER = evolve(
     THROUGHPUT,
@@ -302,7 +300,7 @@ def _delivering(outcomes: Outcomes) -> Outcomes:
     return {strategy: each for strategy, each in outcomes.items() if each.delivered}
 
 
-SOCIAL_NETWORK = Experiment(
+SOCIAL_NETWORK = _experiment(
     figure="002, VI, DT-FB",
     about="Deliveries of S1 and S2 at saturation as multiples of those of S0; 120 brokers, of which 6.5 % match.",
     scale=0.05,
@@ -313,7 +311,6 @@ SOCIAL_NETWORK = Experiment(
 **saturation** as for Fig. 13: every broker sends three messages for four publications of all publishers at most. The
 trace of a social network is not published: homes are drawn among all brokers, by the share that matches.
 """),
-    conflicts=CONFLICTS,
 )
 
 CAPPED: dict[str, tuple[float, float]] = {"S1": (234, 5.93), "S2": (209, 3.38), "SH": (238, 5.80)}
@@ -338,14 +335,12 @@ def _conclude_capped(outcomes: Outcomes) -> Findings:
     return Findings(rows, {"hops": _distributions("hops of deliveries", _delivering(outcomes))})
 
 
-UPLINKS = Experiment(
+UPLINKS = _experiment(
     figure="002, Fig. 14",
     about="S1, S2 and SH where each broker sends 150 messages a second at most; 120 brokers, sparse.",
     scale=0.05,
     plan=_plan_capped,
     conclude=_conclude_capped,
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -74,6 +75,8 @@ The abstract and the conclusion have 85 % and 84 % as the greatest reduction of 
 
 The paper's reductions are the best of all its runs, without the X at which they were measured.
 """)
+
+_experiment = partial(Experiment[Any], assumptions=ASSUMPTIONS, conflicts=CONFLICTS)
 
 
 def _runs(
@@ -179,24 +182,20 @@ def _conclude_spreads(
     return conclude
 
 
-ENTERPRISE = Experiment(
+ENTERPRISE = _experiment(
     figure="004, Fig. 5",
     about="POP and GRAPE, enterprise workload: those who want everything are at one broker, others at X - 1.",
     scale=0.2,
     plan=lambda scale, seed: _runs(_spreads(StockEnterprise()), SETTINGS, scale, seed),
     conclude=_conclude_spreads(BEST, {"pop": said(32), "grape load 100": said(16), "grape delay 100": said(16)}),
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
-RANDOM = Experiment(
+RANDOM = _experiment(
     figure="004, Fig. 6",
     about="POP and GRAPE, random workload: subscribers of all rates are spread over X brokers.",
     scale=0.2,
     plan=lambda scale, seed: _runs(_spreads(Stock()), SETTINGS, scale, seed),
     conclude=_conclude_spreads({}, {"grape load 100": said(5, "<="), "grape delay 100": said(5, "<=")}),
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
 TREES = {"fan-out 2": (63, 2), "fan-out 4": (63, 4), "cluster": (127, 2), "cluster, fan-out 4": (127, 4)}
@@ -215,7 +214,7 @@ def _conclude_trees(outcomes: Outcomes) -> Findings:
     return Findings(_compared(outcomes, list(TREES), "on", BEST), _charts(", ".join(TREES), lines))
 
 
-FAN_OUT = Experiment(
+FAN_OUT = _experiment(
     figure="004, Fig. 6c",
     about="The enterprise workload on trees of 63 and 127 brokers with fan-outs of 2 and 4.",
     scale=0.2,
@@ -225,7 +224,6 @@ FAN_OUT = Experiment(
     + paragraphs("""
 **cluster** Twenty machines with six to seven brokers each: a full tree of 127 brokers is nearest to it.
 """),
-    conflicts=CONFLICTS,
 )
 
 WEIGHTED = [AlgorithmSetting(GRAPE, metric, weight) for metric in ("load", "delay") for weight in WEIGHTS]
@@ -246,14 +244,12 @@ def _conclude_weights(outcomes: Outcomes) -> Findings:
     return Findings(rows, _charts("weight", lines, log_x=False))
 
 
-WEIGHTS_STUDY = Experiment(
+WEIGHTS_STUDY = _experiment(
     figure="004, Fig. 7a",
     about="GRAPE's weights between its two ends, with the enterprise workload; X is 16.",
     scale=0.2,
     plan=lambda scale, seed: _runs({"16": StockEnterprise()}, [AlgorithmSetting(STATIC), *WEIGHTED], scale, seed),
     conclude=_conclude_weights,
-    assumptions=ASSUMPTIONS,
-    conflicts=CONFLICTS,
 )
 
 
@@ -285,7 +281,7 @@ def _conclude_thresholds(outcomes: Outcomes) -> Findings:
     return Findings(rows, _charts("threshold", lines, measures))
 
 
-THRESHOLDS_STUDY = Experiment(
+THRESHOLDS_STUDY = _experiment(
     figure="004, Fig. 7b",
     about="From 10 to 12,800 traced publications before a selection, with the enterprise workload; X is 16.",
     scale=0.2,
@@ -295,7 +291,6 @@ THRESHOLDS_STUDY = Experiment(
     + paragraphs("""
 **windows** POP traces at most half of its threshold in a window, as the paper has it for this study.
 """),
-    conflicts=CONFLICTS,
 )
 
 
