@@ -60,7 +60,7 @@ def _simulate(request: RunRequest) -> Metrics:
             observers.append(Conform(request.world))
         if arguments.trace:
             observers.append(stack.enter_context(_recorder(request)))
-        stack.callback(progress.clear)
+        stack.callback(progress.line.clear)
         simulator = Simulator(
             drawn.overlay,
             lambda node: implementation.make(node, topology.neighbours(node), policy, request.own),
@@ -96,17 +96,14 @@ class _Progress(Observer):
     """One line on standard error, where that is a terminal."""
 
     def __init__(self, every: int) -> None:
-        self._line = StatusLine()
-        self.every = every if self._line.wanted else 0
+        self.line = StatusLine()
+        self.every = every if self.line.wanted else 0
         self._began = time.monotonic()
 
     def look(self, simulator: Simulator, moment: int) -> None:
         took = time.monotonic() - self._began
         rate = simulator.handled / took if took else 0.0
-        self._line.show(f"{moment / SECOND:,.0f} s simulated in {took:.1f} s, {rate:,.0f} messages/s")
-
-    def clear(self) -> None:
-        self._line.clear()
+        self.line.show(f"{moment / SECOND:,.0f} s simulated in {took:.1f} s, {rate:,.0f} messages/s")
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

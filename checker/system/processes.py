@@ -69,7 +69,7 @@ def as_done(
             while busy:
                 for line in wait(list(busy)):
                     worker = busy[line]  # type: ignore[index]  # only lines are waited for
-                    kind, content = worker.heard()
+                    kind, content = worker.line.recv()
                     if kind == "news":
                         if news is not None:
                             news(content)
@@ -111,10 +111,6 @@ class _Worker:
             self.line.send(each)
             return True
         return False
-
-    def heard(self) -> tuple[str, Any]:
-        kind, content = self.line.recv()
-        return kind, content
 
 
 def _begin(crew: list[_Worker], do: Callable[[Any], Any], scratch: str | None, *, wants_news: bool) -> None:

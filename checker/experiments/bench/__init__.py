@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from operator import call
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from attrs import frozen
 
@@ -29,6 +29,7 @@ from routeproof.checker.instances import find, shipped
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.system.processes import in_processes
 from routeproof.checker.system.terminal import count
+from routeproof.checker.wings import imported
 from routeproof.model.protocols import world
 from routeproof.model.world import State, World
 from routeproof.spec.properties import properties_for
@@ -253,28 +254,16 @@ def _rate(name: str, policy: str) -> float:
 # -- suites ------------------------------------------------------------------------------------------------------------
 
 
-def _validate() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.validation import validation
-
-    return validation()
-
-
-def _broker() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.broker import broker
-
-    return broker()
-
-
-def _simulate() -> Iterator[Row]:
-    from routeproof.checker.experiments.bench.broker import simulation
-
-    return simulation()
+def _later(module: str, name: str) -> Callable[[], Iterator[Row]]:
+    """A suite whose module is imported when it is run."""
+    suite = imported(f"experiments.bench.{module}", name)
+    return lambda: cast(Iterator[Row], suite()())
 
 
 SUITES: dict[str, Callable[[], Iterator[Row]]] = {
     "explore": explorer,
     "protocols": protocols,
-    "validate": _validate,
-    "broker": _broker,
-    "simulate": _simulate,
+    "validate": _later("validation", "validation"),
+    "broker": _later("broker", "broker"),
+    "simulate": _later("broker", "simulation"),
 }

@@ -297,31 +297,22 @@ def tables_of(told: TraceTables, neighbours: Mapping[str, Node], ranks: Mapping[
         return None
     known = {s.id: s for s, _ in core.subs}
     hops = {"": LOCAL, **neighbours}
-    kept = [(neighbours[name], _all(entries, known, ranks)) for name, entries in retained.items()]
-    held = [(hops.get(w.entry.hop), _subscription(w.entry, known, ranks), w.cuts) for w in parts.held]
-    rows = [(known.get(s), a, latest) for s, a, latest in parts.rows]
+
+    def subscription(entry: Entry) -> Subscription:
+        """The broker's subscription of this id, or the entry's own; `LookupError` if that has no filter."""
+        if entry.id in known and entry.filter in (None, known[entry.id].filter):
+            return known[entry.id]
+        if entry.filter is None:
+            raise LookupError(entry.id)
+        return Subscription(ranks.get(entry.id, 0), entry.id, entry.filter)
+
     tables = PruningTables(core.advs, core.subs, core.sent, congested=parts.congested)
-    for neighbour, subscriptions in kept:
-        if subscriptions is None:
-            return None
-        tables = tables.with_sent(neighbour, (*tables.sent_to(neighbour), *subscriptions))
-        tables = tables.with_retained(neighbour, subscriptions)
-    if any(hop is None or s is None for hop, s, _ in held) or any(s is None for s, _, _ in rows):
+    try:
+        for name, entries in retained.items():
+            neighbour, kept = neighbours[name], tuple(map(subscription, entries))
+            tables = tables.with_sent(neighbour, (*tables.sent_to(neighbour), *kept)).with_retained(neighbour, kept)
+        held = tuple((hops[w.entry.hop], withdraw(subscription(w.entry), w.cuts)) for w in parts.held)
+        rows = sorted(((known[s], a, row) for s, a, row in parts.rows), key=lambda row: (by_id(row[0]), row[1]))
+    except LookupError:
         return None
-    in_order = sorted(((s, a, latest) for s, a, latest in rows if s), key=lambda row: (by_id(row[0]), row[1]))
-    waiting = tuple((hop, withdraw(s, cuts)) for hop, s, cuts in held if hop is not None and s is not None)
-    return evolve(tables, rows=tuple(in_order), held=waiting)
-
-
-def _all(
-    entries: tuple[Entry, ...], known: Mapping[str, Subscription], ranks: Mapping[str, int]
-) -> tuple[Subscription, ...] | None:
-    found = [_subscription(entry, known, ranks) for entry in entries]
-    return None if any(s is None for s in found) else tuple(s for s in found if s is not None)
-
-
-def _subscription(entry: Entry, known: Mapping[str, Subscription], ranks: Mapping[str, int]) -> Subscription | None:
-    """The broker's subscription of this id or, if it knows none, the entry's own."""
-    if entry.id in known and entry.filter in (None, known[entry.id].filter):
-        return known[entry.id]
-    return None if entry.filter is None else Subscription(ranks.get(entry.id, 0), entry.id, entry.filter)
+    return evolve(tables, rows=tuple(rows), held=held)
