@@ -32,6 +32,10 @@ MOST_WORKERS = 1024
 """The most worker processes. A command never starts more of them than it has pieces of work."""
 
 
+TRACE = "a trace in the format of docs/reference/trace-format.md; - is standard input"
+"""Help of the argument that is a trace."""
+
+
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help formatter as wide as the tables."""
 

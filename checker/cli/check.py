@@ -57,15 +57,10 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("names", nargs="*", metavar="NAME", help="an instance that ships (routeproof list instances), or a file")
     add("--instance", action="append", default=[], type=Path, metavar="FILE", help="an instance file; repeatable")
-    policies = ", ".join(all_policies())
     protocol = f"check only instances of P: {', '.join(DEFINITIONS)}, or module:NAME for a protocol of your own"
     add("--protocol", metavar="P", type=one_of(tuple(DEFINITIONS), "protocol"), help=protocol)
-    add(
-        "--policy",
-        metavar="P",
-        type=one_of(all_policies(), "policy"),
-        help=f"{policies}; default: those of the instance file",
-    )
+    policies = f"{', '.join(all_policies())}; default: those of the instance file"
+    add("--policy", metavar="P", type=one_of(all_policies(), "policy"), help=policies)
     properties = "check only these properties (routeproof list properties)"
     add("--property", nargs="+", action="extend", metavar="ID", help=properties)
     add("--mutant", metavar="ID", help="put in a seeded fault (routeproof list mutants)")

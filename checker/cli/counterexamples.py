@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 from pathlib import Path
 
-from routeproof.checker.cli.arguments import Parser, seconds
+from routeproof.checker.cli.arguments import TRACE, Parser, seconds
 from routeproof.checker.system.errors import UsageError, ended, unknown
 from routeproof.checker.system.files import STDOUT, refuse_unwritable, write_text
 from routeproof.checker.system.terminal import Ticker, say
@@ -25,12 +25,7 @@ SHOW_EXAMPLES = """\
 
 def show_parser() -> Parser:
     p = Parser("show", SHOW_DESCRIPTION, SHOW_EXAMPLES)
-    p.add_argument(
-        "trace",
-        metavar="TRACE",
-        type=Path,
-        help="a trace in the format of docs/reference/trace-format.md; - is standard input",
-    )
+    p.add_argument("trace", metavar="TRACE", type=Path, help=TRACE)
     p.add_argument("--format", metavar="F", default="text", help="text (default) or mermaid (a sequence diagram)")
     p.add_argument("-o", "--output", metavar="FILE", default=STDOUT, help="write to FILE instead of printing")
     return p
@@ -65,14 +60,8 @@ def shrink_parser() -> Parser:
     p = Parser("shrink", SHRINK_DESCRIPTION, SHRINK_EXAMPLES)
     trace = "a trace that routeproof check wrote, or a recorded run; - is standard input"
     p.add_argument("trace", metavar="TRACE", type=Path, help=trace)
-    p.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="the file for the shorter trace, in JSON Lines; - is standard output",
-    )
+    output = "the file for the shorter trace, in JSON Lines; - is standard output"
+    p.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help=output)
     p.add_argument("--seconds", metavar="S", type=seconds, help="end the search after S seconds; default: no limit")
     level = "for a recorded run: the level at which it is judged, as in validate (default: equivalent)"
     p.add_argument("--level", metavar="L", help=level)

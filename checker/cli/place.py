@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routeproof.checker.cli.arguments import (
+    TRACE,
     Parser,
     add_engine,
     add_json,
@@ -44,13 +45,7 @@ METRICS = ("load", "delay")
 
 def place_parser() -> Parser:
     p = Parser("place", DESCRIPTION, EXAMPLES)
-    p.add_argument(
-        "traces",
-        metavar="TRACE",
-        type=Path,
-        nargs="+",
-        help="a trace in the format of docs/reference/trace-format.md; - is standard input",
-    )
+    p.add_argument("traces", metavar="TRACE", type=Path, nargs="+", help=TRACE)
     metric = "the metric that comes first: load (default), the input messages of all brokers, or delay"
     p.add_argument("--metric", metavar="M", default="load", type=one_of(METRICS, "metric"), help=metric)
     weight = "the weight of the metric, from 0 to 100 (default): GRAPE drops candidates above 100 - P"

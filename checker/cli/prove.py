@@ -40,9 +40,8 @@ def prove_parser() -> Parser:
     p = Parser("prove", DESCRIPTION, EXAMPLES)
     p.add_argument("theorems", metavar="THEOREM", nargs="*", help="see: routeproof list theorems")
     p.add_argument("--with-premises", action="store_true", help="prove also all that the named theorems rest on")
-    p.add_argument(
-        "--refinement", metavar="INSTANCE", nargs="*", help="compare the model with the relation of the proofs"
-    )
+    refinement = "compare the model with the relation of the proofs"
+    p.add_argument("--refinement", metavar="INSTANCE", nargs="*", help=refinement)
     p.add_argument("--mutant", metavar="ID", help="with --refinement: put this seeded fault into the model")
     add_workers(p, "theorems at a time, each in its own process; default: one per core")
     add_json(p)

@@ -8,7 +8,15 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routeproof.checker.cli.arguments import Parser, add_engine, add_json, add_workers, refuse_master, refuse_streams
+from routeproof.checker.cli.arguments import (
+    TRACE,
+    Parser,
+    add_engine,
+    add_json,
+    add_workers,
+    refuse_master,
+    refuse_streams,
+)
 from routeproof.checker.system import interrupts
 from routeproof.checker.system.errors import UsageError, ended, gathered, unknown
 from routeproof.checker.system.files import STDOUT, refuse_no_directory, refuse_unwritable, write_report
@@ -50,14 +58,8 @@ SEEN_BY_CLIENTS = ("TRC-7", "TRC-8", "TRC-9")
 
 def validate_parser() -> Parser:
     p = Parser("validate", DESCRIPTION, EXAMPLES)
-    p.add_argument(
-        "traces",
-        metavar="TRACE",
-        type=Path,
-        nargs="+",
-        help="a trace in the format of docs/reference/trace-format.md; - is standard input; a directory or a quoted"
-        " pattern stands for the files of one run",
-    )
+    files = f"{TRACE}; a directory or a quoted pattern stands for the files of one run"
+    p.add_argument("traces", metavar="TRACE", type=Path, nargs="+", help=files)
     header = "the run's header, where the files have none; all TRACEs are then files of one run"
     p.add_argument("--header", metavar="FILE", type=Path, help=header)
     names = "rename the keys or columns and the values of a foreign log (docs/howto/emit-traces.md)"
