@@ -109,13 +109,8 @@ def load(search: Search, path: Path) -> None:
 def question(search: Search) -> str:
     """Returns a digest of the request: two searches with the same digest take the same steps."""
     world = search.world
-    asked = [
-        to_table(world.instance),
-        world.policy,
-        world.mutant,
-        type(search).__name__,
-        [p.id for p in search.properties],
-    ]
+    ids = [p.id for p in search.properties]
+    asked = [to_table(world.instance), world.policy, world.mutant, type(search).__name__, ids]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 

@@ -76,19 +76,10 @@ def _concluded(path: Path, frame: Frame, wish: Wish, running: _Locally | _OnSpar
         raise UsageError(f"no client publishes anything in this trace{why}; there is no publisher to place")
     means = {run: MeanDelays.of(len(frame), delays.get(run, ())) for run in running.runs}
     publishers, loads = all_chosen(running.chosen(means, wish))
-    return PlacementAnswer(
-        called(path),
-        frame,
-        wish,
-        publishers,
-        loads,
-        {run: means[run].unit for run in loads},
-        remarks,
-        sum(read.events for read in reads),
-        sum(read.outside for read in reads),
-        bad,
-        time.perf_counter() - began,
-    )
+    units = {run: means[run].unit for run in loads}
+    events, outside = (sum(getattr(read, name) for read in reads) for name in ("events", "outside"))
+    seconds = time.perf_counter() - began
+    return PlacementAnswer(called(path), frame, wish, publishers, loads, units, remarks, events, outside, bad, seconds)
 
 
 def _bad_lines(reads: Sequence[ReadReport], lines_before: int) -> BadLines:

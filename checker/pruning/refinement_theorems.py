@@ -49,21 +49,7 @@ MOST = 12
 
 Row = Sequence[tuple[Explored, Question]]
 
-RELATED = (
-    "RTE-3",
-    "COV-8",
-    "PRN-4",
-    "PRN-5",
-    "PRN-6",
-    "PRN-7",
-    "PRN-9",
-    "PRN-10",
-    "PRN-11",
-    "PRN-12",
-    "PRN-13",
-    "PRN-14",
-    "PRN-16",
-)
+RELATED = ("RTE-3", "COV-8", *(f"PRN-{n}" for n in (4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 16)))
 
 
 def theorems(sample: Sample, wider: Sample | None = None) -> list[CodeTheorem]:

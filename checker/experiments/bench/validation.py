@@ -276,8 +276,5 @@ def _row(path: Path, engine: str, cores: int, tasks: int, events: int, clock: Pr
         "events/s": round(events / clock.wall),
         "events/cpu s": round(events / clock.cpu) if local else "",
         "peak MB": peak_megabytes() if local else "",
-        "times a plain read": "",
-        "ratio": "",
-        "MB ratio": "",
-        "aims": "",
+        **dict.fromkeys(("times a plain read", "ratio", "MB ratio", "aims"), ""),
     }
