@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
@@ -12,11 +11,8 @@ from msgspec import Struct
 
 from routeproof.checker.placement.joining import HALF, DelaySums, PublisherKey, Totals, column_of, latest_of
 from routeproof.checker.placement.overlay import Column, Frame
-from routeproof.impl.placement.decisions import Profile, choose, target
+from routeproof.impl.placement.decisions import Metric, Profile, choose, target
 from routeproof.model.overlay import LOCAL
-
-if TYPE_CHECKING:
-    from routeproof.impl.placement.decisions import Metric
 
 ALGORITHMS = ("pop", "grape", "brute force")
 NOW = "now"
