@@ -5,6 +5,7 @@ room.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from routeproof.checker.prove.refine.sample import Refinement
     from routeproof.checker.prove.solve import CodeTheorem
 
-Changes = Callable[[World, str, Hashable, Hashable], Iterator[tuple[str, str]]]
+Row = tuple[str, str]
+"""A line of what `show` prints: who or which, and what."""
+
+Changes = Callable[[World, str, Hashable, Hashable], Iterator[Row]]
 """(world, name of the node, its state before, its state after) -> rows of who and what."""
 
 
@@ -74,7 +78,7 @@ class Wing:
     changes: Changes | None = None
     """How `show` says what a step changed in the fields that are the protocol's own."""
 
-    about: Callable[[World], Iterable[tuple[str, str]]] = lambda world: ()
+    about: Callable[[World], Iterable[Row]] = lambda world: ()
     """Rows of what and which that `show` has about an instance: the keys that are the protocol's own."""
     client: Callable[[World, Subscriber], str] = lambda world, subscriber: ""
     """The words that `show` adds to the line of a subscriber."""
@@ -99,6 +103,11 @@ class Wing:
     """How its model is held to the relation of its proofs, imported when asked for; None where there is no relation."""
     code_theorems: Callable[[], Sequence[CodeTheorem]] = tuple
     """Further theorems about the protocol's code, which hold up to a bound, imported when asked for."""
+
+
+def assigned(table: Mapping[str, object]) -> str:
+    """The keys of a table with their values, on one line."""
+    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items())
 
 
 def imported(module: str, name: str) -> Callable[[], Any]:

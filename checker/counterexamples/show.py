@@ -20,7 +20,7 @@ from routeproof.checker.counterexamples.record import link_fault
 from routeproof.checker.counterexamples.shown import Shown, ending, fate, ghost_changes, mermaid, table_changes
 from routeproof.checker.system.errors import unknown
 from routeproof.checker.system.terminal import count, printable
-from routeproof.checker.wings import wing_of
+from routeproof.checker.wings import Row, wing_of
 from routeproof.model.messages import client_of, describe
 from routeproof.model.overlay import LOCAL
 from routeproof.model.protocols import MUTANTS
@@ -34,9 +34,6 @@ DRAWN = 64
 Neighbours = dict[str, list[str]]
 
 WIDTH = 100
-
-Row = tuple[str, str]
-"""Who, and what."""
 
 
 def draw(links: Sequence[tuple[str, str]]) -> list[str]:

@@ -17,16 +17,13 @@ from attrs import frozen
 
 from routeproof.checker.counterexamples import Counterexample, Replay
 from routeproof.checker.system.terminal import count, printable
-from routeproof.checker.wings import Changes, wing_of
+from routeproof.checker.wings import Changes, Row, wing_of
 from routeproof.model.fields import types_of, values_of
 from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World, deliveries
 from routeproof.traces import Event, Trace, TraceMessage, describe
-
-Row = tuple[str, str]
-"""Who, and what."""
 
 
 @frozen

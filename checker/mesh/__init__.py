@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterator
 
 from routeproof.checker.counterexamples.shown import by_parts
-from routeproof.checker.wings import Wing, imported
+from routeproof.checker.wings import Row, Wing, assigned, imported
 from routeproof.model.mesh.definition import parameters_to_table
 from routeproof.model.mesh.parameters import parameters_of
 from routeproof.model.mesh.state import Coordinator, MeshTables
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.world import World
 
-Row = tuple[str, str]
 LINKS = ("soft", "candidates", "opens", "closes", "moves")
 
 
@@ -28,7 +26,7 @@ def about(world: World) -> Iterator[Row]:
         elif key != "strategies":
             others[key] = value
     if others:
-        yield "further", ", ".join(f"{key} = {json.dumps(value)}" for key, value in others.items())
+        yield "further", assigned(others)
 
 
 def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:

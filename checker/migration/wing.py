@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from routeproof.checker.wings import Wing, imported
+from routeproof.checker.wings import Row, Wing, assigned, imported
 from routeproof.model.migration.definition import parameters_to_table
 from routeproof.model.migration.vocabulary import parameters_of
 from routeproof.model.world import World
 
 
-def about(world: World) -> Iterator[tuple[str, str]]:
+def about(world: World) -> Iterator[Row]:
     """The moves, and the readings that do not have their default."""
     parameters = parameters_of(world.instance)
     yield "moves", ", ".join(f"{move.publisher} to {world.name(move.to)}" for move in parameters.moves)
     if given := {key: value for key, value in parameters_to_table(parameters).items() if key != "moves"}:
-        yield "readings", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
+        yield "readings", assigned(given)
 
 
 WING = Wing(

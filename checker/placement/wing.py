@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Iterator
 
 from routeproof.checker.counterexamples.shown import by_parts
-from routeproof.checker.wings import Wing, imported
+from routeproof.checker.wings import Row, Wing, assigned, imported
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.placement.definition import parameters_to_table
 from routeproof.model.placement.vocabulary import BrokerTrace, PlacementTables, parameters_of
 from routeproof.model.world import World
 
-Row = tuple[str, str]
-
 
 def about(world: World) -> Iterator[Row]:
     """The readings and numbers that do not have their default."""
     if given := parameters_to_table(parameters_of(world.instance)):
-        yield "placement", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
+        yield "placement", assigned(given)
 
 
 def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:

@@ -7,14 +7,13 @@ papers count as triggered.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import frozen
 
 from routeproof.checker.counterexamples.shown import difference
-from routeproof.checker.wings import Wing, imported
+from routeproof.checker.wings import Row, Wing, assigned, imported
 from routeproof.model.instance import Instance, Subscriber
 from routeproof.model.messages import Subscribe, Unsubscribe, describe
 from routeproof.model.protocols import world
@@ -29,8 +28,6 @@ from routeproof.model.pruning.definition import (
 from routeproof.model.pruning.vocabulary import PruningTables, Relieve
 from routeproof.model.routing import Routing
 from routeproof.model.world import Action, Queue, State, Step, World
-
-Row = tuple[str, str]
 
 
 def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
@@ -81,7 +78,7 @@ def about(world: World) -> Iterator[Row]:
     if brokers := congested(world.instance):
         yield "congestion", ", ".join(map(world.name, brokers))
     if given := readings_to_table(readings(world.instance)):
-        yield "readings", ", ".join(f"{key} = {json.dumps(value)}" for key, value in given.items())
+        yield "readings", assigned(given)
 
 
 def client(world: World, subscriber: Subscriber) -> str:
