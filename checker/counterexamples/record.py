@@ -100,6 +100,7 @@ def write_counterexample(world: World, finding: Finding, directory: Path) -> Pat
 
 def _header(world: World, run: Sequence[str], finding: Finding | None, steps: list[Step]) -> Row:
     instance = world.instance
+    others = {world.name(node): role for node, role in world.topology.roles if role != "broker"}
     return header_row(
         _name(world, finding),
         instance.protocol,
@@ -110,15 +111,10 @@ def _header(world: World, run: Sequence[str], finding: Finding | None, steps: li
         clock="shared",
         mutant=world.mutant,
         instance=to_table(instance),
-        **_others(world),
+        **({"roles": others} if others else {}),
         **({} if finding is None else _shown(world, finding, steps)),
         actions=list(run),
     )
-
-
-def _others(world: World) -> Row:
-    others = {world.name(node): role for node, role in world.topology.roles if role != "broker"}
-    return {"roles": others} if others else {}
 
 
 def _shown(world: World, finding: Finding, steps: list[Step]) -> Row:

@@ -197,12 +197,9 @@ def table(rows: Iterable[ResultRow]) -> Iterator[str]:
 
 
 def _line(cells: Iterable[object]) -> str:
-    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(text: object) -> str:
-    """On one line, and of no cell but its own."""
-    return " ".join(str(text).split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    """Each cell on one line, with everything escaped that would end it."""
+    escaped = str.maketrans({"\\": "\\\\", "|": "\\|", "<": "&lt;"})
+    return f"| {' | '.join(' '.join(str(cell).split()).translate(escaped) for cell in cells)} |"
 
 
 def _report(
@@ -248,17 +245,15 @@ def _parameters(jobs: Sequence[ExperimentJob[Any]]) -> Iterator[str]:
     yield "|---|--:|---|---|"
     for each in first.values():
         yield _line((f"`{each.name}`", _value(each), each.source, each.about))
-    others = [(job.name, changed) for job in jobs[1:] if (changed := list(_changed(job, first)))]
-    if others:
-        yield "\nThe other runs differ in these:\n"
-        yield from (f"- {_prose(name)}: {', '.join(changed)}" for name, changed in others)
+    before = {name: each.value for name, each in first.items()}
+    lines = []
+    for job in jobs[1:]:
+        changed = [each for each in parameters(job.recipe) if (each.name, each.value) not in before.items()]
+        if changed:
+            lines.append(f"- {_prose(job.name)}: {', '.join(f'`{each.name}` {_value(each)}' for each in changed)}")
+    if lines:
+        yield from ("\nThe other runs differ in these:\n", *lines)
     yield f'\nWhere the source is "{ASSUMPTION}", the papers are silent; `docs/reference/workloads.md` has the reasons.'
-
-
-def _changed(job: ExperimentJob[Any], first: Mapping[str, Parameter]) -> Iterator[str]:
-    for each in parameters(job.recipe):
-        if each.name not in first or first[each.name].value != each.value:
-            yield f"`{each.name}` {_value(each)}"
 
 
 def _value(parameter: Parameter) -> str:

@@ -27,7 +27,7 @@ from routeproof.model.pruning.definition import (
 )
 from routeproof.model.pruning.vocabulary import PruningTables, Relieve
 from routeproof.model.routing import Routing
-from routeproof.model.world import Action, Queue, State, Step, World
+from routeproof.model.world import Action, State, Step, World
 
 
 def changes(world: World, me: str, old: Hashable, new: Hashable) -> Iterator[Row]:
@@ -150,20 +150,15 @@ class PolicyComparison:
             twin = self.there.action_named.get(operation.label)
             self.other = self.other if twin is None else self.other.after(self.there, twin)
         if self.counts:
-            queues = zip(self.state.queues, state.queues, strict=True)
-            sent = [message for before, after in queues for message in _appended(before, after)]
-            self.triggered += sum(isinstance(message, Subscribe) for message in sent)
+            for before, after in zip(self.state.queues, state.queues, strict=True):
+                left = before if after[: len(before)] == before else before[1:]
+                self.triggered += sum(isinstance(message, Subscribe) for message in after[len(left) :])
         self.state = state
         if not self.comparable or any(state.queues) or self.triggered <= self.other.triggered:
             return ""
         return (
             f"withdrawals have triggered {self.triggered} subscriptions, under active covering {self.other.triggered}"
         )
-
-
-def _appended(old: Queue, new: Queue) -> Queue:
-    left = old if new[: len(old)] == old else old[1:]
-    return new[len(left) :]
 
 
 def _settle(at: World, state: State, operation: Action) -> list[Step]:

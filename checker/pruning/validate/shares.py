@@ -124,9 +124,9 @@ class Shares:
         pairs: dict[Key, dict[tuple[str, Node], _Pair]] = {}
         for some in rows:
             key = some.subscription, some.broker, some.begin
-            mine = pairs.setdefault(key, {}).setdefault(
-                (some.advertisement, some.publisher), self._pair(some.broker, some.publisher)
-            )
+            length = len(self._overlay.path(self._standing.setting.node[some.broker], some.publisher))
+            pair = _Pair(some.publisher, length, similar=[0] * length)
+            mine = pairs.setdefault(key, {}).setdefault((some.advertisement, some.publisher), pair)
             for row in some.rows:
                 mine.add(row, self._readings.window)
         decisions: dict[tuple[Key, str, Node], dict[Node, str]] = {}
@@ -144,10 +144,6 @@ class Shares:
                 here = decisions.get((key, advertisement, publisher), {})
                 yield from self._shares(key, advertisement, pair, here)
         yield tally
-
-    def _pair(self, broker: str, publisher: Node) -> _Pair:
-        length = len(self._overlay.path(self._standing.setting.node[broker], publisher))
-        return _Pair(publisher, length, similar=[0] * length)
 
     # -- Property 3 ----------------------------------------------------------------------------------------------------
 
