@@ -32,12 +32,12 @@ def show_parser() -> Parser:
 
 
 def show_command(arguments: argparse.Namespace) -> int:
-    from routeproof.checker.counterexamples.show import read, refuse_unknown, shown_as
+    from routeproof.checker.counterexamples.show import FORMATS, read, refuse_unknown
 
     refuse_unwritable(arguments.output)
     refuse_unknown(arguments.format)
     shown = read(arguments.trace)
-    write_text(arguments.output, shown_as(shown, arguments.format))
+    write_text(arguments.output, FORMATS[arguments.format](shown))
     return 1 if shown.is_false else 0
 
 

@@ -1,4 +1,4 @@
-"""Showing a trace to people: `read(path)`, then `shown_as(shown, format)`; the formats are the keys of `FORMATS`.
+"""Showing a trace to people: `read(path)`, then one of `FORMATS` makes text of it.
 
 A counterexample is replayed first: the steps shown are those that happen. If it does not reproduce, the first line says
 so in every format. As text, for a terminal of a hundred columns: the instance, then each step with the rules that
@@ -259,7 +259,7 @@ FORMATS: dict[str, Callable[[Shown], str]] = {"text": text, "mermaid": mermaid}
 def show(path: Path, format: str) -> str:  # noqa: A002 - the word of the command line
     """The trace in this file, ending in a line break."""
     refuse_unknown(format)
-    return shown_as(read(path), format)
+    return FORMATS[format](read(path))
 
 
 def refuse_unknown(format: str) -> None:  # noqa: A002
@@ -271,8 +271,3 @@ def read(path: Path) -> Shown:
     """The trace in a file, with its replay if it is a counterexample."""
     trace, where = read_named(path)
     return Shown(trace, replay_trace(trace, where) if is_counterexample(trace.header) else None)
-
-
-def shown_as(shown: Shown, format: str) -> str:  # noqa: A002
-    """The trace in one of the formats, ending in a line break."""
-    return FORMATS[format](shown)

@@ -20,7 +20,7 @@ import routeproof.traces
 from routeproof.checker.cli import main
 from routeproof.checker.counterexamples import replay_file
 from routeproof.checker.counterexamples.record import write_counterexample
-from routeproof.checker.counterexamples.show import FORMATS, draw, read, show, shown_as
+from routeproof.checker.counterexamples.show import FORMATS, draw, read, show
 from routeproof.checker.counterexamples.shrink import shrink_file
 from routeproof.checker.system.errors import UsageError
 from tests.checker.hunt import ALL, MUTANTS, Prey, hunt
@@ -212,7 +212,7 @@ def test_counterexamples_that_ship_reproduce(path: Path) -> None:
     shown = read(path)
     assert shown.replay is not None
     assert not shown.is_false
-    assert " recorded run " not in shown_as(shown, "mermaid").splitlines()[0]
+    assert " recorded run " not in FORMATS["mermaid"](shown).splitlines()[0]
 
 
 Rows = list[dict[str, Any]]
