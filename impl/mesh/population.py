@@ -101,11 +101,6 @@ class MeshFigures:
     def handled(self) -> int:
         return self.delivered + self.pure
 
-    @property
-    def busiest(self) -> float:
-        """Copies that the busiest broker sends for a publication."""
-        return max(self.sent.values(), default=0) / max(1, self.published)
-
 
 class PopulatedBroker:
     """One broker: its map, its links, and the ends that stand for homes."""

@@ -335,6 +335,3 @@ class _Company:
         while chain[-1] in came_from and len(chain) <= len(came_from) + 1:
             chain.append(came_from[chain[-1]])
         return chain
-
-
-__all__ = ["JudgedRow", "Mask", "StayRows", "WaysJudge", "inf", "rows_of"]
