@@ -58,8 +58,8 @@ OTHER_ROOMS = {
     "traces": VOCABULARY,
 }
 
-# The module that loads what an entry point or a user names.
-LOADS = "routeproof.model.plugins"
+# The modules that load what an entry point, a user or a specification names.
+LOADS = frozenset({"routeproof.model.plugins", "routeproof.spec.specification"})
 
 # The one engine that speaks to Z3; the others have no use for it.
 PROVES = frozenset({"routeproof.checker.prove"})
@@ -122,7 +122,7 @@ def _imports(module: str, tree: ast.Module, is_package: bool) -> Iterator[tuple[
             match node.args:
                 case [ast.Constant(value=str(target)), *_]:
                     yield node.lineno, target
-                case _ if not module.startswith("routeproof.checker") and module != LOADS:
+                case _ if not module.startswith("routeproof.checker") and module not in LOADS:
                     yield node.lineno, "a module named at run time"
 
 
