@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 from attrs import frozen
@@ -21,6 +22,9 @@ from routeproof.impl.trees.strategy import RoutingCosts, Strategy
 from routeproof.impl.trees.tree import Rooted, spanning
 
 # -- OPT ---------------------------------------------------------------------------------------------------------------
+
+SETS_AT_ONCE = 1024
+"""Sets of terminals whose trees are computed together."""
 
 
 @frozen
@@ -62,17 +66,17 @@ def terminal_sets(
 def opt(network: BrokerGraph, trees: SteinerTrees, sets: Iterable[TerminalSet]) -> RoutingCosts:
     """The cost of documents over their own approximate Steiner trees."""
     totals = RoutingCosts.none(len(network.low), 1)
-    for each in sets:
-        links = trees.of(np.frombuffer(each.terminals, np.int32))
-        cost = int(network.cost[links].sum()) * each.size
-        totals.cost += cost
-        totals.tree_cost[0] += cost
-        totals.messages += len(links) * each.documents
-        totals.load[links] += each.documents
-        totals.documents += each.documents
-        totals.sendings += each.documents
-        totals.deliveries += each.hosts
-        totals.copies += each.hosts
+    left = iter(sets)
+    while some := list(islice(left, SETS_AT_ONCE)):
+        size, documents, hosts = np.array([(each.size, each.documents, each.hosts) for each in some]).T
+        found = trees.of_each([np.frombuffer(each.terminals, np.int32) for each in some])
+        lengths = [len(links) for links in found]
+        links = np.concatenate(found)
+        cost = int((network.cost[links] * np.repeat(size, lengths)).sum())
+        load = np.zeros(len(network.low), np.int64)
+        np.add.at(load, links, np.repeat(documents, lengths))
+        many, copies = int(documents.sum()), int(hosts.sum())
+        totals.add(RoutingCosts(cost, int(load.sum()), many, many, copies, copies, load, np.array([cost])))
     return totals
 
 

@@ -7,7 +7,7 @@ equal as floating-point numbers only if they are equal, so comparisons are exact
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -254,36 +254,25 @@ def hubs(network: BrokerGraph, units: Units, tree: Dendrogram) -> list[int]:
 
 def place_unsampled(
     network: BrokerGraph, subscriptions: Subscriptions, unsampled: Array, clusters: Sequence[Array]
-) -> Mapping[int, int]:
+) -> Array:
     """The cluster of each member without a sampled document, by how alike it is to the members of each (COORD-4).
 
     All increments of cost are 0. The cluster that shares most keywords with it comes first, then the one with the
     nearest host, then the first (FLAG-19).
     """
-    near = [network.distances[np.unique(subscriptions.host[each])].min(axis=0) for each in clusters]
-    vocabulary = [ClusterWords.of(subscriptions, each) for each in clusters]
-    words = {
-        atom: frozenset(w for a in subscriptions.atoms[atom] for w in a)
-        for atom in subscriptions.atom[unsampled].tolist()
-    }
-    shared = {atom: [each.shared(mine) for each in vocabulary] for atom, mine in words.items()}
-    found = {}
-    for member in unsampled.tolist():
-        atom, host = int(subscriptions.atom[member]), int(subscriptions.host[member])
-        found[member] = min(range(len(clusters)), key=lambda c: (-shared[atom][c], int(near[c][host]), c))
+    near = np.array([network.distances[np.unique(subscriptions.host[each])].min(axis=0) for each in clusters])
+    vocabulary = [_words(subscriptions, subscriptions.atom[each]) for each in clusters]
+    atoms, of_atom = np.unique(subscriptions.atom[unsampled], return_inverse=True)
+    found = np.zeros(len(unsampled), np.int64)
+    for at, atom in enumerate(atoms.tolist()):
+        mine = _words(subscriptions, [atom])
+        shared = np.array([len(mine & words) for words in vocabulary])
+        likely = np.flatnonzero(shared == shared.max())
+        members = np.flatnonzero(of_atom == at)
+        found[members] = likely[near[np.ix_(likely, subscriptions.host[unsampled[members]])].argmin(axis=0)]
     return found
 
 
-@frozen
-class ClusterWords:
-    """The keywords of a cluster's members."""
-
-    every: frozenset[str]
-
-    @classmethod
-    def of(cls, subscriptions: Subscriptions, members: Array) -> ClusterWords:
-        atoms = np.unique(subscriptions.atom[members]).tolist()
-        return cls(frozenset(word for atom in atoms for each in subscriptions.atoms[atom] for word in each))
-
-    def shared(self, words: frozenset[str]) -> int:
-        return len(self.every & words)
+def _words(subscriptions: Subscriptions, atoms: Iterable[int]) -> frozenset[str]:
+    """The keywords of some atoms."""
+    return frozenset(word for atom in set(atoms) for each in subscriptions.atoms[atom] for word in each)

@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from routeproof.impl.trees.matching import Documents, Ragged, distinct, ranges
 from routeproof.impl.trees.network import Array, BrokerGraph
-from routeproof.impl.trees.steiner import Disjoint, SteinerTrees
+from routeproof.impl.trees.steiner import NO_LINKS, Disjoint, SteinerTrees
 from routeproof.impl.trees.stretch import CONSTRUCTIONS, Multigraph
 from routeproof.impl.trees.tree import Rooted, spanning
 
@@ -166,8 +166,8 @@ class Trees:
             hub = self.hub(demand.weights())
         many = np.zeros(len(self.network.low), np.int64)
         for each in demand.groups():
-            for terminals, weight in zip(_rows(each), each.size.tolist(), strict=True):
-                many[self._steiner.of(terminals)] += weight
+            trees = self._steiner.of_each(_rows(each))
+            np.add.at(many, np.concatenate([NO_LINKS, *trees]), np.repeat(each.size, [len(tree) for tree in trees]))
         used = np.flatnonzero(many)
         covered = _Covered(self.network, used, many[used], demand)
         best: Computed | None = None

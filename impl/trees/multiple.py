@@ -260,8 +260,7 @@ def strategy_of(planning: Planning, subscriptions: Subscriptions, found: Multipl
         return Strategy.single(len(subscriptions.host), network.shortest_path_tree(hub), "hub")
     placed = place_unsampled(network, subscriptions, units.unsampled, clusters)
     for number in range(len(clusters)):
-        more = [member for member in placed if placed[member] == number]
-        clusters[number] = np.sort(np.concatenate([clusters[number], np.array(more, np.int64)]))
+        clusters[number] = np.sort(np.concatenate([clusters[number], units.unsampled[placed == number]]))
     parents = [each.parents(network, planning.readings.attach) for each in found.computed]
     return Strategy.of_clusters(
         len(subscriptions.host), clusters, parents, [each.construction for each in found.computed]

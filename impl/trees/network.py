@@ -217,24 +217,6 @@ class BrokerGraph:
                     heappush(heap, (far + cost, source, other, v, along))
         return distance, owner, link
 
-    def path(self, start: int, end: int) -> list[int]:
-        """The brokers of a cheapest path, both ends included: from the start, always to the smallest neighbour."""
-        left = self.distances[end]
-        around, found, v = self.around, [start], start
-        while v != end:
-            here = int(left[v])
-            v = next(other for cost, other, _ in around[v] if int(left[other]) + cost == here)
-            found.append(v)
-        return found
-
-    def link_between(self, one: int, other: int) -> int:
-        """The number of the link between two neighbours."""
-        return self._links[(one, other) if one < other else (other, one)]
-
-    @cached_property
-    def _links(self) -> Mapping[tuple[int, int], int]:
-        return {pair: at for at, pair in enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))}
-
     def shortest_path_tree(self, root: int) -> Array:
         """The parent of each broker in a shortest-path tree; the root is its own parent."""
         row = self.distances[root].astype(np.int64)

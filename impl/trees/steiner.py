@@ -8,50 +8,85 @@ and joins the cells by the cheapest links between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
+from routeproof.impl.trees.matching import Ragged
 from routeproof.impl.trees.network import Array, BrokerGraph
 
-Method: TypeAlias = Callable[[BrokerGraph, Array], list[int]]
+Method: TypeAlias = Callable[[BrokerGraph, Sequence[Array]], list[Array]]
+"""From sets of terminals, sorted and of two at least, to the links of the tree of each, sorted."""
+
+AT_ONCE = 1 << 15
+"""Numbers in the arrays of trees that grow together."""
 
 
-def by_paths(network: BrokerGraph, terminals: Array) -> list[int]:
-    """The links of a tree that grows from the first terminal to the nearest other, path by path."""
-    distances = network.distances
-    left = terminals[1:]
-    near = distances[terminals[0], left]
-    owner = np.full(len(left), terminals[0])
-    found: set[int] = set()
-    while len(left):
-        at = int(near.argmin())
-        path = network.path(int(left[at]), int(owner[at]))
-        found.update(network.link_between(one, other) for one, other in pairwise(path))
-        nodes = np.array(path[:-1])
-        keep = np.ones(len(left), bool)
-        keep[at] = False
-        left, near, owner = left[keep], near[keep], owner[keep]
-        from_path = distances[nodes[:, None], left]
-        best = from_path.argmin(axis=0)
-        nearer = from_path[best, np.arange(len(left))]
-        closer = nearer < near
-        near = np.where(closer, nearer, near)
-        owner = np.where(closer, nodes[best], owner)
-    return sorted(found)
+def by_paths(network: BrokerGraph, sets: Sequence[Array]) -> list[Array]:
+    """Trees that grow from their first terminal to the nearest other, path by path."""
+    lengths = np.array([len(each) for each in sets])
+    order = np.argsort(lengths, kind="stable")
+    together = max(1, AT_ONCE // max(int(lengths.max(initial=1)), int(np.diff(network.begin).max())))
+    found = [NO_LINKS] * len(sets)
+    for first in range(0, len(order), together):
+        some = order[first : first + together].tolist()
+        for at, links in zip(some, _grown(network, [sets[each] for each in some]), strict=True):
+            found[at] = links
+    return found
 
 
-def by_cells(network: BrokerGraph, terminals: Array) -> list[int]:
-    """The links of a tree within the cheapest paths that cross from one terminal's cell to another's (Mehlhorn)."""
-    if len(terminals) < 2:
-        return []
-    terminals_ = terminals.tolist()
+def _grown(network: BrokerGraph, sets: Sequence[Array]) -> list[Array]:
+    """All trees grow by one link in each round, on the path from a terminal to the tree. Rows are trees."""
+    n, links = len(network), len(network.low)
+    distances = network.distances.reshape(-1)
+    inside = np.arange(max(map(len, sets)) - 1) < np.array([[len(each) - 1] for each in sets])
+    left = np.zeros(inside.shape, np.int64)
+    left[inside] = np.concatenate([each[1:] for each in sets])
+    tree = np.arange(len(sets))
+    at = np.array([each[0] for each in sets], np.int64)
+    goal = at
+    near = np.where(inside, distances[at[:, None] * n + left].astype(np.int64), -1)  # -1: none, or joined already
+    owner = np.broadcast_to(at[:, None], left.shape).copy()
+    found = []
+    while True:
+        there = np.flatnonzero(at == goal)
+        nearest = near[there].view(np.uint64).argmin(axis=1)
+        if (whole := near[there, nearest] < 0).any():
+            keep = np.ones(len(tree), bool)
+            keep[there[whole]] = False
+            tree, at, goal, left, near, owner = (each[keep] for each in (tree, at, goal, left, near, owner))
+            there, nearest = np.flatnonzero(at == goal), nearest[~whole]
+        if not len(tree):
+            break
+        at, goal = at.copy(), goal.copy()
+        at[there], goal[there] = left[there, nearest], owner[there, nearest]
+        near[there, nearest] = -1
+        from_here = distances.take(at[:, None] * n + left)
+        closer = from_here < near
+        near = np.where(closer, from_here, near)
+        owner = np.where(closer, at[:, None], owner)
+        going = np.flatnonzero(at != goal)
+        arcs, of = Ragged(network.begin, np.arange(len(network.to))).take(at[going])
+        towards = distances.take(goal[going][of] * n + network.to[arcs]) + network.cost[network.arc_link[arcs]]
+        shortest = np.flatnonzero(towards == distances.take(goal[going] * n + at[going])[of])
+        arc = arcs[shortest[np.searchsorted(of[shortest], np.arange(len(going)))]]
+        at[going] = network.to[arc]
+        found.append(tree[going] * links + network.arc_link[arc])
+    of, link = np.divmod(np.sort(np.concatenate(found)), links)
+    return np.split(link.astype(np.int32), np.searchsorted(of, np.arange(1, len(sets))))
+
+
+def by_cells(network: BrokerGraph, sets: Sequence[Array]) -> list[Array]:
+    """Trees within the cheapest paths that cross from one terminal's cell to another's (Mehlhorn)."""
+    return [np.array(_within_cells(network, each.tolist()), np.int32) for each in sets]
+
+
+def _within_cells(network: BrokerGraph, terminals: list[int]) -> list[int]:
     if (network.cost == network.cost[0]).all():
-        distance, owner, link = _cells_by_hops(network, terminals_)
+        distance, owner, link = _cells_by_hops(network, terminals)
     else:
-        distance, owner, link = network.nearest(terminals_)
+        distance, owner, link = network.nearest(terminals)
     low, high, cost = network.low.tolist(), network.high.tolist(), network.cost.tolist()
     crossing: dict[tuple[int, int], tuple[int, int]] = {}
     for at, (u, v) in enumerate(zip(low, high, strict=True)):
@@ -101,6 +136,8 @@ METHODS: Mapping[str, Method] = {"paths": by_paths, "cells": by_cells}
 MOST_BY_PATHS = 500
 """Terminals of a tree, beyond which `cells` takes less time than `paths`, which is quadratic in their number."""
 
+NO_LINKS = np.empty(0, np.int32)
+
 MOST_KEPT = 1 << 24
 """Numbers of terminals and links of the trees that are kept."""
 
@@ -138,17 +175,20 @@ class SteinerTrees:
         self._kept = 0
         self._known: dict[bytes, Array] = {}
 
-    def of(self, terminals: Array) -> Array:
-        """The links of the tree of these terminals, which are sorted and distinct."""
-        if len(terminals) < 2:
-            return np.empty(0, np.int64)
-        key = terminals.astype(np.int32).tobytes()
-        if key not in self._known:
-            method = self._method if len(terminals) <= MOST_BY_PATHS else by_cells
-            found = np.array(method(self._network, terminals), np.int32)
-            self._kept += len(terminals) + len(found)
-            if self._kept > self._most:
-                self._known.clear()
-                self._kept = len(terminals) + len(found)
-            self._known[key] = found
-        return self._known[key]
+    def of_each(self, sets: Sequence[Array]) -> list[Array]:
+        """The links of the tree of each set of terminals, which are sorted and distinct."""
+        keys = [each.astype(np.int32).tobytes() for each in sets]
+        fresh = {key: each for key, each in zip(keys, sets, strict=True) if len(each) > 1 and key not in self._known}
+        found = {key: self._known.get(key, NO_LINKS) for key in keys}
+        for method, some in (
+            (self._method, {key: each for key, each in fresh.items() if len(each) <= MOST_BY_PATHS}),
+            (by_cells, {key: each for key, each in fresh.items() if len(each) > MOST_BY_PATHS}),
+        ):
+            found.update(zip(some, method(self._network, list(some.values())), strict=True))
+        self._kept += sum(len(each) + len(found[key]) for key, each in fresh.items())
+        if self._kept > self._most:
+            self._known.clear()
+            self._kept = 0
+        else:
+            self._known.update((key, found[key]) for key in fresh)
+        return [found[key] for key in keys]

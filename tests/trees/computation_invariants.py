@@ -279,7 +279,7 @@ def inv_13(case: Case) -> None:
         terminals = case.hosts(words) | {publisher}
         exact = exact_steiner(case.graph, terminals)
         for name in METHODS:
-            links = Trees(case.network, ALL, name)._steiner.of(np.array(sorted(terminals)))
+            (links,) = Trees(case.network, ALL, name)._steiner.of_each([np.array(sorted(terminals))])
             tree = nx.Graph([(int(case.network.low[at]), int(case.network.high[at])) for at in links])
             if len(terminals) == 1:
                 assert not len(links), "INV-13"

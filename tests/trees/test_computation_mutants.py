@@ -39,10 +39,10 @@ MUTANTS = {
         "strategy", "_add_tree", "documents.publisher[docs]", "host[:1][np.zeros(len(docs), int)]", "inv_6"
     ),
     "nearest-to-the-publisher": Mutant(
-        "steiner", "by_paths", "closer = nearer < near", "closer = nearer < 0", "inv_13"
+        "steiner", "_grown", "closer = from_here < near", "closer = from_here < 0", "inv_13"
     ),
-    "cells-without-crossings": Mutant("steiner", "by_cells", "found.add(at)", "pass", "inv_13"),
-    "every-crossing": Mutant("steiner", "by_cells", "if sets.join(one, other):", "if True:", "inv_13"),
+    "cells-without-crossings": Mutant("steiner", "_within_cells", "found.add(at)", "pass", "inv_13"),
+    "every-crossing": Mutant("steiner", "_within_cells", "if sets.join(one, other):", "if True:", "inv_13"),
     "bridge-forgotten": Mutant("stretch", "_star_of", "bridges.append(bridge[1])", "pass", "inv_7"),
     "cluster-without-tree": Mutant("stretch", "_clusters", "tree.append(number)", "pass", "inv_7"),
     "link-invented": Mutant("computing", "rooted_at", "parent[other] = v", "parent[other] = root", "inv_2"),
@@ -50,8 +50,8 @@ MUTANTS = {
     "multiplicities-not-weighted": Mutant(
         "computing",
         "Trees.compute",
-        "many[self._steiner.of(terminals)] += weight",
-        "many[self._steiner.of(terminals)] += 1",
+        "np.repeat(each.size, [",
+        "np.repeat(each.size**0, [",
         "inv_7",
     ),
     "later-of-equal-levels": Mutant(
@@ -66,7 +66,7 @@ MUTANTS = {
     "stale-partner": Mutant("clustering", "_renew", "for unit in again:", "for unit in again[1:]:", "merges"),
     "merge-without-gain": Mutant("multiple", "_entry", "if cost >= apart:", "if cost > apart:", "inv_9"),
     "one-merge": Mutant("multiple", "mult2", "heappush(heap, entry)", "heap.clear()", "inv_9"),
-    "unsampled-forgotten": Mutant("multiple", "strategy_of", "for member in placed if", "for member in () if", "inv_1"),
+    "unsampled-forgotten": Mutant("multiple", "strategy_of", "placed == number", "placed == -1", "inv_1"),
     "first-cluster": Mutant(
         "dynamics", "Routes.insert", "(increments[at], -shared[at], nearest[at], at)", "at", "inv_10"
     ),
@@ -78,9 +78,7 @@ MUTANTS = {
     "hybrid-from-the-beginning": Mutant(
         "multiple", "mult2", "tree.level(min(tree.units, max(1, start)))", "list(range(tree.units))", "clus_5"
     ),
-    "steiner-trees-forgotten": Mutant(
-        "steiner", "SteinerTrees.of", "if key not in self._known:", "if True:", "clus_11"
-    ),
+    "steiner-trees-forgotten": Mutant("steiner", "SteinerTrees.of_each", " and key not in self._known", "", "clus_11"),
     "first-alternative": Mutant(
         "matching",
         "Subscriptions.of",
