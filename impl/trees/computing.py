@@ -99,14 +99,19 @@ class Demand:
     def _ranges(self) -> list[tuple[int, int]]:
         return list(ranges(self.rows, self.hosts.lengths[self.rows.values]))
 
+    @property
+    def is_short(self) -> bool:
+        """True if terminals are in one part."""
+        return len(self._ranges) <= 1
+
     @cached_property
-    def _whole(self) -> TerminalGroups:
+    def whole(self) -> TerminalGroups:
         return self._groups(0, len(self.docs))
 
     def groups(self) -> Iterator[TerminalGroups]:
         """The documents in order, in parts."""
-        if len(self._ranges) <= 1:
-            yield self._whole
+        if self.is_short:
+            yield self.whole
         else:
             yield from (self._groups(*each) for each in self._ranges)
 
@@ -170,19 +175,21 @@ class Trees:
             np.add.at(many, np.concatenate([NO_LINKS, *trees]), np.repeat(each.size, [len(tree) for tree in trees]))
         used = np.flatnonzero(many)
         covered = _Covered(self.network, used, many[used], demand)
-        best: Computed | None = None
+        found: list[Computed] = []
+        tried: set[bytes] = set()
         for construction in self._constructions:
-            found = self._constructed(construction, covered, hub)
-            if best is None or found.cost < best.cost:
-                best = found
-        assert best is not None
-        return best
+            if construction == HUB:
+                found.append(Computed(HUB, hub, used[:0], covered.certificate_of(self.from_hub(hub))))
+                continue
+            chosen = np.array(CONSTRUCTIONS[construction](covered.graph), np.int64)
+            if chosen.tobytes() not in tried:  # the same forest again costs the same
+                tried.add(chosen.tobytes())
+                found.append(Computed(construction, hub, used[chosen], covered.certificate(chosen)))
+        return min(found, key=lambda each: each.cost)
 
-    def _constructed(self, construction: str, covered: _Covered, hub: int) -> Computed:
-        if construction == HUB:
-            return Computed(HUB, hub, np.empty(0, np.int64), covered.certificate_of(self.from_hub(hub)))
-        chosen = np.array(CONSTRUCTIONS[construction](covered.graph), np.int64)
-        return Computed(construction, hub, covered.used[chosen], covered.certificate(chosen))
+    def prepare(self, demands: Iterable[Demand]) -> None:
+        """Computes the Steiner trees of several clusters together, except for clusters with very many terminals."""
+        self._steiner.of_each([row for each in demands if each.is_short for row in _rows(each.whole)])
 
 
 def distance_sums(network: BrokerGraph, weights: Array) -> Array:

@@ -6,10 +6,11 @@ which a cluster of machines may spread; nothing depends on how it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -23,6 +24,9 @@ from routeproof.impl.trees.strategy import Strategy
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+AT_ONCE = 64
+"""Clusters whose Steiner trees are computed together."""
 
 TASKS = 64
 """Tasks that the nodes of a dendrogram are dealt out to."""
@@ -58,7 +62,15 @@ class Planning:
 
     def compute(self, units: Array, hub: int | None = None) -> Computed:
         """ComputeTree for a cluster of units."""
-        return self.trees.compute(self.units.demand(units, len(self.network)), hub)
+        return next(self.compute_each([(units, hub)]))
+
+    def compute_each(self, clusters: Iterable[tuple[Array, int | None]]) -> Iterator[Computed]:
+        """ComputeTree for several clusters of units, each with its hub if it is known."""
+        left = iter(clusters)
+        while some := list(islice(left, AT_ONCE)):
+            demands = [self.units.demand(units, len(self.network)) for units, _ in some]
+            self.trees.prepare(demands)
+            yield from (self.trees.compute(demand, hub) for demand, (_, hub) in zip(demands, some, strict=True))
 
 
 class Each(Protocol):
@@ -157,7 +169,7 @@ def _hub_costs(planning: Planning, nodes: Sequence[int]) -> list[int]:
 
 
 def _computed(planning: Planning, nodes: Sequence[int]) -> list[Computed]:
-    return [planning.compute(planning.tree.of_node(node), planning.hubs[node]) for node in nodes]
+    return list(planning.compute_each((planning.tree.of_node(node), planning.hubs[node]) for node in nodes))
 
 
 def of_nodes(
@@ -204,12 +216,10 @@ def mult2(planning: Planning, each: Each = in_one_process, start: int | None = N
         version[i] += 1
         docs[i] |= docs.pop(j)
         path.append((len(clusters), sum(each.cost for each in computed.values()), True))
-        for k in clusters:
-            if k != i and (everything or (docs[i] & docs[k]).any()):
-                pair = (min(i, k), max(i, k))
-                cost = _together(planning, [(clusters[i], clusters[k])])[0]
-                if entry := _entry(computed, pair, cost, version):
-                    heappush(heap, entry)
+        others = [k for k in clusters if k != i and (everything or (docs[i] & docs[k]).any())]
+        for k, cost in zip(others, _together(planning, [(clusters[i], clusters[k]) for k in others]), strict=True):
+            if entry := _entry(computed, (min(i, k), max(i, k)), cost, version):
+                heappush(heap, entry)
     return Multiple(tuple(clusters.values()), tuple(computed.values()), tuple(path))
 
 
@@ -240,11 +250,11 @@ def _in_tasks(
 
 
 def _alone(planning: Planning, clusters: Sequence[Array]) -> list[Computed]:
-    return [planning.compute(units) for units in clusters]
+    return list(planning.compute_each((units, None) for units in clusters))
 
 
 def _together(planning: Planning, pairs: Sequence[tuple[Array, Array]]) -> list[int]:
-    return [planning.compute(np.sort(np.concatenate(pair))).cost for pair in pairs]
+    return [each.cost for each in planning.compute_each((np.sort(np.concatenate(pair)), None) for pair in pairs)]
 
 
 # -- strategies --------------------------------------------------------------------------------------------------------

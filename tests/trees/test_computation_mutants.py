@@ -73,7 +73,7 @@ MUTANTS = {
     "log-not-replayed": Mutant("dynamics", "ClusterCoordinator.decide", "self.log[proposal.changes :]", "()", "inv_10"),
     "any-gain-installs": Mutant("dynamics", "ClusterCoordinator.decide", "> self.threshold", "> 0", "inv_10"),
     "worst-construction": Mutant(
-        "computing", "Trees.compute", "found.cost < best.cost", "found.cost > best.cost", "lst_4"
+        "computing", "Trees.compute", "min(found, key=lambda each: each.cost)", "found[-1]", "lst_4"
     ),
     "hybrid-from-the-beginning": Mutant(
         "multiple", "mult2", "tree.level(min(tree.units, max(1, start)))", "list(range(tree.units))", "clus_5"
