@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count, islice
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from routeproof.checker.system.errors import UsageError
@@ -148,10 +149,13 @@ class OnSpark:
         self._cores = spark.sparkContext.defaultParallelism
         self._threads = ThreadPoolExecutor()
         self._begun = count()
+        self._lock = Lock()
         self._shared: dict[int, tuple[Any, Any]] = {}
         self.documents = 0
         # With tracebacks as they are, one kind of worker serves tables and all else, and is started once.
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", False)
+        cores = range(self._cores)
+        self.later(lambda: spark.sparkContext.parallelize(cores, len(cores)).foreach(_start))
 
     def __enter__(self) -> OnSpark:
         return self
@@ -213,26 +217,36 @@ class OnSpark:
             report: DocumentReport = pickle.loads(row["data"])
             self.documents += report.documents
             yield report
+        if self.documents <= BLOCK_DOCUMENTS:
+            self._whole = self.later(partial(self._one_block, frame))
+
+    def _one_block(self, frame: TreesFrame) -> tuple[TreesFrame, DocumentBlock]:
+        rows = self._blocks.where(f"kind = {BLOCK}").select("data").collect()
+        (block,) = joined((pickle.loads(row["data"]) for row in rows), BLOCK_DOCUMENTS + 1)
+        self._sent(found := (frame, block))
+        return found
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> list[Any]:
         if not tasks:
             return []
-        if id(shared) not in self._shared:
-            self._shared[id(shared)] = shared, self._broadcast(shared)
         context = self._spark.sparkContext
-        found: list[Any] = (
-            context.parallelize(tasks, len(tasks)).map(partial(_call, function, self._shared[id(shared)][1])).collect()
-        )
+        called = partial(_call, function, self._sent(shared))
+        found: list[Any] = context.parallelize(tasks, len(tasks)).map(called).collect()
         return found
+
+    def _sent(self, shared: Any) -> Any:
+        """The broadcast of something that several jobs share, made once."""
+        with self._lock:
+            if id(shared) not in self._shared:
+                self._shared[id(shared)] = shared, self._broadcast(shared)
+            return self._shared[id(shared)][1]
 
     def evaluated(self, everything: Everything) -> list[RoutingCosts]:
         """A task for each strategy if documents are few: preparing a strategy's trees takes longer than evaluation."""
         frame, items = everything
         if self.documents <= BLOCK_DOCUMENTS:
-            rows = self._blocks.where(f"kind = {BLOCK}").select("data").collect()
-            (block,) = joined((pickle.loads(row["data"]) for row in rows), BLOCK_DOCUMENTS + 1)
             largest_first = sorted(range(len(items)), key=lambda at: (-len(items[at].strategy), at))
-            found = self.each(_evaluate_one, (frame, block), [items[at] for at in largest_first])
+            found = self.each(_evaluate_one, self._whole(), [items[at] for at in largest_first])
             return [costs for _, costs in sorted(zip(largest_first, found, strict=True), key=lambda each: each[0])]
         totals = [RoutingCosts.none(len(frame.network.low), len(each.strategy)) for each in items]
         shared = self._broadcast(everything)
@@ -264,6 +278,10 @@ class OnSpark:
 
     def _broadcast(self, value: Any) -> Any:
         return self._spark.sparkContext.broadcast(value)
+
+
+def _start(_: int) -> None:
+    """In a worker: imports what tasks need, while Spark looks for the tables."""
 
 
 def _call(function: Callable[[Any, Any], Any], shared: Any, task: Any) -> Any:

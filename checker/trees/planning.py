@@ -29,7 +29,7 @@ from routeproof.checker.trees.tables import (
 )
 from routeproof.impl.trees import baselines
 from routeproof.impl.trees.clustering import Start, Units
-from routeproof.impl.trees.computing import ALL, HUB, Attachment, Computed
+from routeproof.impl.trees.computing import ALL, Attachment, Computed
 from routeproof.impl.trees.matching import Interest, Subscriptions, is_sampled, merged
 from routeproof.impl.trees.multiple import (
     Each,
@@ -37,6 +37,7 @@ from routeproof.impl.trees.multiple import (
     Planning,
     Readings,
     in_one_process,
+    members_of,
     mult,
     mult2,
     single,
@@ -195,12 +196,14 @@ def answer(sources: Sequence[TableSource], wish: TreesWish, steps: PlanningSteps
     studies = steps.later(lambda: list(_studied(frame, wish, report.sampled, steps)) if wish.study else [])
     optimum = steps.later(lambda: steps.opt(frame, wish) if wish.compare else None)
     planning = planning_of(frame, wish, report.sampled, steps.each)
+    alone = steps.later(lambda: single(planning) if len(planning.units) else None)
+    channels = steps.later(lambda: _channels(frame, planning, steps) if wish.compare else None)
     found = _found(planning, wish, steps, documents)
     strategy = strategy_of(planning, frame.subscriptions, found)
     items = [Evaluated(wish.algorithm, strategy)]
-    one = single(planning) if len(planning.units) else None
-    if wish.compare:
-        items += _compared(frame, wish, planning, strategy, one, steps)
+    one = alone()
+    if (own := channels()) is not None:
+        items += _compared(frame, wish, strategy, one, own)
     studied = studies()
     items += [each for each, _ in studied]
     costs = dict(zip([each.name for each in items], steps.evaluated((frame, items)), strict=True))
@@ -279,33 +282,31 @@ def _found(planning: Planning, wish: TreesWish, steps: PlanningSteps, documents:
     return mult2(planning, steps.each, start)
 
 
+def _channels(frame: TreesFrame, planning: Planning, steps: PlanningSteps) -> Strategy:
+    """The strategy of SemCast: the channels that cost least."""
+    clusters = baselines.own_channels(planning, steps.each)
+    return _channel_strategy(frame, members_of(planning, frame.subscriptions, clusters))
+
+
+def _channel_strategy(frame: TreesFrame, clusters: Sequence[Any]) -> Strategy:
+    host = frame.subscriptions.host
+    return baselines.channel_strategy(frame.network, len(host), host, clusters)
+
+
 def _compared(
-    frame: TreesFrame, wish: TreesWish, planning: Planning, first: Strategy, one: Computed | None, steps: PlanningSteps
+    frame: TreesFrame, wish: TreesWish, first: Strategy, one: Computed | None, own: Strategy
 ) -> Iterator[Evaluated]:
     """The baselines that are routing strategies."""
-    network, subscriptions = frame.network, frame.subscriptions
-    members = len(subscriptions.host)
+    network, members = frame.network, len(frame.subscriptions.host)
     if one is None:
         yield Evaluated(SINGLE, first)
     else:
         yield Evaluated(SINGLE, Strategy.single(members, one.parents(network, wish.attach), one.construction))
     yield Evaluated(SPT, baselines.shortest_paths(network, members, wish.seed))
-    own = strategy_of(planning, subscriptions, _with_trees(planning, baselines.own_channels(planning, steps.each)))
-    channels = baselines.channel_strategy(network, members, subscriptions.host, _clusters(own))
-    yield Evaluated(OWN_CHANNELS, channels, filters=False)
-    yield Evaluated(FILTERED, channels)
-    of_clusters = baselines.channel_strategy(network, members, subscriptions.host, _clusters(first))
-    yield Evaluated(CHANNELS, of_clusters, filters=False)
-
-
-def _with_trees(planning: Planning, channels: Multiple) -> Multiple:
-    """Clusters of channels with trees from their hubs, so that members without a sampled document are placed."""
-    quick = Planning(planning.network, planning.units, evolve(planning.readings, constructions=(HUB,)))
-    return evolve(channels, computed=tuple(quick.compute(each) for each in channels.clusters))
-
-
-def _clusters(strategy: Strategy) -> list[Any]:
-    return [np.flatnonzero(strategy.cluster == at) for at in range(len(strategy))]
+    yield Evaluated(OWN_CHANNELS, own, filters=False)
+    yield Evaluated(FILTERED, own)
+    clusters = [np.flatnonzero(first.cluster == at) for at in range(len(first))]
+    yield Evaluated(CHANNELS, _channel_strategy(frame, clusters), filters=False)
 
 
 Studied = tuple[Strategy, StudyRow]

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from routeproof.impl.trees.clustering import Units
 from routeproof.impl.trees.matching import Documents, Ragged, Subscriptions, distinct
-from routeproof.impl.trees.multiple import Each, Multiple, Planning, in_one_process, of_nodes
+from routeproof.impl.trees.multiple import Each, Planning, in_one_process, of_nodes
 from routeproof.impl.trees.network import Array, BrokerGraph
 from routeproof.impl.trees.steiner import SteinerTrees
 from routeproof.impl.trees.strategy import RoutingCosts, Strategy
@@ -156,19 +156,14 @@ def channel_root(network: BrokerGraph, hub: int, hosts: Array) -> int:
     return int(hosts[network.distances[hub][hosts].argmin()])
 
 
-def own_channels(planning: Planning, each: Each = in_one_process) -> Multiple:
-    """The level of MULT's dendrogram whose channels cost least without filters; its trees are those of channels."""
+def own_channels(planning: Planning, each: Each = in_one_process) -> list[Array]:
+    """The level of MULT's dendrogram whose channels cost least without filters: the units of each cluster."""
     tree = planning.tree
     if not tree.units:
-        return Multiple((), ())
+        return []
     costs = tree.level_costs(of_nodes(each, _channel_costs, planning, range(len(tree))))
     best = min(range(len(costs)), key=lambda at: (costs[at], at))
-    nodes = sorted(tree.level(tree.units - best), key=lambda node: int(tree.of_node(node).min()))
-    return Multiple(
-        tuple(np.sort(tree.of_node(node)) for node in nodes),
-        (),
-        tuple((tree.units - at, cost, True) for at, cost in enumerate(costs)),
-    )
+    return sorted(map(tree.of_node, tree.level(tree.units - best)), key=lambda units: int(units.min()))
 
 
 def _channel_costs(planning: Planning, nodes: Sequence[int]) -> list[int]:

@@ -262,19 +262,25 @@ def _together(planning: Planning, pairs: Sequence[tuple[Array, Array]]) -> list[
 
 def strategy_of(planning: Planning, subscriptions: Subscriptions, found: Multiple) -> Strategy:
     """The routing strategy: the members of each cluster's units, and those that match no sampled document."""
-    network, units = planning.network, planning.units
-    clusters = [units.members.take(each)[0] for each in found.clusters]
-    if not clusters:  # no sampled document matches anything (TREE-9)
-        weights = np.bincount(subscriptions.host, minlength=len(network))
-        hub = planning.trees.hub(weights)
-        return Strategy.single(len(subscriptions.host), network.shortest_path_tree(hub), "hub")
-    placed = place_unsampled(network, subscriptions, units.unsampled, clusters)
-    for number in range(len(clusters)):
-        clusters[number] = np.sort(np.concatenate([clusters[number], units.unsampled[placed == number]]))
+    network = planning.network
+    clusters = members_of(planning, subscriptions, found.clusters)
+    if not found.clusters:
+        hub = planning.trees.hub(np.bincount(subscriptions.host, minlength=len(network)))
+        return Strategy.of_clusters(len(subscriptions.host), clusters, [network.shortest_path_tree(hub)], ["hub"])
     parents = [each.parents(network, planning.readings.attach) for each in found.computed]
     return Strategy.of_clusters(
         len(subscriptions.host), clusters, parents, [each.construction for each in found.computed]
     )
+
+
+def members_of(planning: Planning, subscriptions: Subscriptions, clusters: Sequence[Array]) -> list[Array]:
+    """The members of each cluster of units; one cluster where no sampled document matches anything (TREE-9)."""
+    units = planning.units
+    if not clusters:
+        return [np.arange(len(subscriptions.host))]
+    found = [units.members.take(each)[0] for each in clusters]
+    placed = place_unsampled(planning.network, subscriptions, units.unsampled, found)
+    return [np.sort(np.concatenate([each, units.unsampled[placed == at]])) for at, each in enumerate(found)]
 
 
 def single(planning: Planning) -> Computed:

@@ -8,7 +8,7 @@ are exact, in whatever order they are added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
@@ -111,6 +111,9 @@ class BrokerGraph:
     def __len__(self) -> int:
         """The number of brokers."""
         return len(self.names)
+
+    def __reduce__(self) -> Any:
+        return _received, (self.names, self.low.tobytes(), self.high.tobytes(), self.cost.tobytes())
 
     def _unreached(self) -> int | None:
         seen, waiting = {0}, [0]
@@ -234,6 +237,12 @@ class BrokerGraph:
         wanted = np.minimum(child, parent) * n + np.maximum(child, parent)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(parent == child, -1, np.where(keys[at] == wanted, at, -2))
+
+
+@lru_cache(maxsize=1)
+def _received(names: tuple[str, ...], *columns: bytes) -> BrokerGraph:
+    """A network from another process. The last one is kept: whatever refers to it shares its distances."""
+    return BrokerGraph(names, *(np.frombuffer(each, np.int64) for each in columns))
 
 
 def _type_for(bound: int) -> Any:

@@ -66,7 +66,7 @@ MUTANTS = {
     "stale-partner": Mutant("clustering", "_renew", "for unit in again:", "for unit in again[1:]:", "merges"),
     "merge-without-gain": Mutant("multiple", "_entry", "if cost >= apart:", "if cost > apart:", "inv_9"),
     "one-merge": Mutant("multiple", "mult2", "heappush(heap, entry)", "heap.clear()", "inv_9"),
-    "unsampled-forgotten": Mutant("multiple", "strategy_of", "placed == number", "placed == -1", "inv_1"),
+    "unsampled-forgotten": Mutant("multiple", "members_of", "placed == at", "placed == -1", "inv_1"),
     "first-cluster": Mutant(
         "dynamics", "Routes.insert", "(increments[at], -shared[at], nearest[at], at)", "at", "inv_10"
     ),
