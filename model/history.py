@@ -26,7 +26,6 @@ from routeproof.model.messages import (
     Subscribe,
     Subscription,
     Unsubscribe,
-    is_control,
 )
 from routeproof.model.overlay import Node, Topology
 from routeproof.model.protocol import Kept, ProtocolError
@@ -181,8 +180,10 @@ class Ledger:
 
     def tag(self, message: Hashable) -> int:
         """Tag of a queue that holds this message."""
-        mask = CONTROL if is_control(message) else 0
-        for copy in message.copies if isinstance(message, Message) else ():
+        if not isinstance(message, Message):
+            return 0
+        mask = CONTROL if message.control else 0
+        for copy in message.copies:
             mask |= 2 << copy.rank
         return mask
 

@@ -22,10 +22,11 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from operator import is_not
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import Factory, define
 
 GROUP = "routeproof.protocols"
 VARIABLE = "ROUTEPROOF_PROTOCOLS"
@@ -39,28 +40,34 @@ class PluginError(ValueError):
     """A protocol that cannot be loaded; the message says why in one line."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Composed(Mapping[str, Entry]):
-    """A catalogue by name, composed whenever it is asked, since a protocol from outside may have come meanwhile. A loop
-    over its values composes it once, a loop over its names that looks each one up once for each.
-    """
+    """A catalogue by name. It is composed anew when the values from outside are others than last time."""
 
     compose: Callable[[], dict[str, Entry]]
+    _outside: tuple[Any, ...] | None = None
+    _composed: dict[str, Entry] = Factory(dict)
 
     def __getitem__(self, name: str) -> Entry:
-        return self.compose()[name]
+        return self._now()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.compose())
+        return iter(self._now())
 
     def __len__(self) -> int:
-        return len(self.compose())
+        return len(self._now())
 
     def values(self) -> ValuesView[Entry]:
-        return self.compose().values()
+        return self._now().values()
 
     def items(self) -> ItemsView[str, Entry]:
-        return self.compose().items()
+        return self._now().items()
+
+    def _now(self) -> dict[str, Entry]:
+        outside = plugins()
+        if self._outside is None or len(self._outside) != len(outside) or any(map(is_not, self._outside, outside)):
+            self._composed, self._outside = self.compose(), outside
+        return self._composed
 
 
 def plugins() -> tuple[Any, ...]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
 from attrs import field, frozen
 
 from routeproof.model.definition import CORE_DEFINITION, Definition
 from routeproof.model.history import CONTROL, Ghost, History, Ledger, Operation, Reading, WorldEvent, checked
 from routeproof.model.instance import Instance
-from routeproof.model.messages import Deliver, describe
+from routeproof.model.messages import Deliver, describe, is_control
 from routeproof.model.overlay import LOCAL, Link, Node, Topology
 from routeproof.model.protocol import NOTHING_KEPT, Local, Outcome, Protocol, ProtocolError, Sends
 
@@ -201,7 +202,7 @@ class World:
         for receiver, sent in outcome.sends:
             if receiver != LOCAL:
                 queues[self.link_index[action.node, receiver]] += (sent,)
-        quiet = not any(self.tags(q) & CONTROL for q in queues) and not self.kept(locals_) & CONTROL
+        quiet = not any(map(is_control, chain(*queues))) and not self.kept(locals_) & CONTROL
         fault = action.kind if action.kind in FAULTS else ""
         facts: tuple[Hashable, ...] = ()
         if action.kind in ("operation", "deliver"):

@@ -87,7 +87,9 @@ class Walk:
         tally.runs += 1
 
     def possible_operations(self) -> list[Action]:
-        return [a for a in self.operations if self.world.enabled(self.state, a)]
+        may = self.world.ledger.may(self.state.history)
+        enabled = self.world.enabled
+        return [a for a in self.operations if a.operation and a.operation.bit & may and enabled(self.state, a)]
 
     def waiting(self) -> list[Action]:
         """The deliveries that can be made: one a link that is not empty, unless its head is refused."""

@@ -236,6 +236,7 @@ def test_the_fuzzer_finds_nothing_else() -> None:
 def test_a_property_with_the_id_of_another_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = evolve(PROPERTIES["CargoInOrder"], id="NoDuplicate")
     monkeypatch.setattr(FERRY, "specification", evolve(FERRY.specification, properties=(taken,)))
+    monkeypatch.setattr(PROPERTIES, "_outside", None)  # composed anew: the plugin was changed in place
     with pytest.raises(PluginError, match="protocol ferry: property NoDuplicate has the id of another property"):
         len(PROPERTIES)
 
@@ -430,5 +431,6 @@ def test_a_policy_of_ones_own(
 def test_a_policy_that_cannot_be_is_refused(policy: Policy, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(plugins.VARIABLE, "tests.kit.own:VARIATIONS")
     monkeypatch.setattr(VARIATIONS, "policies", (policy,))
+    monkeypatch.setattr(DEFINITIONS, "_outside", None)  # composed anew: the plugin was changed in place
     with pytest.raises(plugins.PluginError, match=why):
         DEFINITIONS["routing"]

@@ -7,13 +7,12 @@ from routeproof.checker.instances import find
 from routeproof.checker.pruning import SettledState
 from routeproof.model.instance import Instance
 from routeproof.model.overlay import Node
+from routeproof.model.plugins import Composed
 from routeproof.model.protocols import world
 from routeproof.model.pruning.definition import coming_back, with_readings
 from routeproof.model.pruning.vocabulary import PruningTables
 from routeproof.model.world import State, World
-from routeproof.spec.catalogues import specifications
 from routeproof.spec.properties import OK, PROPERTIES, Answer
-from routeproof.spec.specification import Specification
 
 
 def after(asked: World, *operations: str) -> State:
@@ -66,16 +65,16 @@ def test_statistics_from_before_a_subscription_was_issued_are_not_its_own() -> N
     assert "not delivered to it" in (purged("database-not-purged", "unsubscribe(S)", "resubscribe(S)") or "")
 
 
-def test_listing_the_properties_composes_the_catalogue_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that asked for each of them anew would need a second before it begins."""
-    by_id = {id: PROPERTIES[id] for id in PROPERTIES}
+def test_a_catalogue_is_composed_anew_only_for_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fuzzer asks for the properties before each run."""
     composed = []
 
-    def noted() -> tuple[Specification, ...]:
+    def noted() -> dict[str, int]:
         composed.append(True)
-        return specifications()
+        return {"one": len(composed)}
 
-    monkeypatch.setattr("routeproof.spec.properties.specifications", noted)
-    assert dict(PROPERTIES.items()) == by_id
-    assert [*PROPERTIES.values()] == [*by_id.values()]
-    assert len(composed) == 2
+    catalogue = Composed(noted)
+    assert (catalogue["one"], dict(catalogue.items()), [*catalogue.values()], len(catalogue)) == (1, {"one": 1}, [1], 1)
+    for outside, times in (("first",), 2), (("first",), 2), (("second",), 3), ((), 4):
+        monkeypatch.setattr("routeproof.model.plugins.plugins", lambda outside=outside: outside)
+        assert catalogue["one"] == times
