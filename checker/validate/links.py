@@ -178,7 +178,7 @@ def compare(
                 )
         result.compared += count
         if count:
-            latest, taken_until = frozenset(ours[-HELD:, DIGEST].tolist()), int(theirs[-1, SEQ])
+            latest, taken_until = _latest_of(ours[-HELD:]), int(theirs[-1, SEQ])
         is_certain = not (result.altered or result.gaps)  # which send belongs to which reception
         if shared_clock and is_certain and not any(each.rule == ON_CLOCKS for each in result.rejections):
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
@@ -232,6 +232,12 @@ def _passed_before(said: RowStream, heard: RowStream, amid: tuple[bool, bool], r
         until = int(theirs[0, MOMENT]) >> 1 if len(theirs) else -1
         ends = np.full(only_sent, until if until >= 0 else LATEST)
         yield Spans(np.minimum(np.maximum(times, 0), ends), ends, are_control, np.zeros(only_sent, bool))
+
+
+def _latest_of(rows: Rows) -> frozenset[int]:
+    """Messages that do not come again unless they come twice: of control messages, which may be sent anew, the last."""
+    are_publications = rows[:, MOMENT] & 1 == 0
+    return frozenset([*rows[are_publications, DIGEST].tolist(), int(rows[-1, DIGEST])])
 
 
 def _passed_over(

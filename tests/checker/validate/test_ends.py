@@ -52,6 +52,15 @@ def test_a_recording_that_ends_earlier_at_one_broker_is_told(name: str, policy: 
         assert judged(without_clock(found), tmp_path, "exact").verdict != "rejected"
 
 
+def test_a_recording_that_ends_at_any_step(tmp_path: Path) -> None:
+    """Also where the neighbour goes on to receive what it was sent once before: a subscription that is sent anew."""
+    rows = rows_of("line4", "active", 0)
+    for broker in sorted({row["broker"] for row in rows[1:]}):
+        for at in begins_of(rows, broker):
+            report = judged(cut_at(rows, at), tmp_path, "equivalent")
+            assert report.verdict != "rejected", (broker, at, report.rejections)
+
+
 def test_messages_beyond_the_end_of_a_recording(tmp_path: Path) -> None:
     """Told with the first one; a message that the sender's events outlast was never sent."""
     rows = rows_of("line3", "active", 1)
