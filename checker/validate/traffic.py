@@ -302,6 +302,7 @@ def _traffic(setting: Setting, latest: int, ways: OnTheWay, left: frozenset[int]
         sure,
         frozenset(ways.kept),
         setting.skew,
+        have_headers=setting.judging.meaning is not None,
     )
 
 
@@ -323,6 +324,8 @@ class Traffic:
     """Nanoseconds by which clocks may differ."""
     hindrance: Why | None = None
     """Why what is owed in this run is counted only, and not judged."""
+    have_headers: bool = False
+    """True if brokers add headers to publications, so that `on_the_way` does not tell which ones they are."""
 
     @property
     def longest(self) -> int | None:
@@ -360,5 +363,6 @@ class Traffic:
         if publication.id in self.kept:
             return True
         if self.control is not None:
-            return publication.digest & ~OF in self.on_the_way
+            is_any = self.have_headers and bool(self.on_the_way) and self.drained_by(publication.until) > self.latest
+            return is_any or publication.digest & ~OF in self.on_the_way
         return publication.until + (self.settles or 0) >= self.latest

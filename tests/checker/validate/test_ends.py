@@ -4,12 +4,17 @@ What a recording does not have is told, and is no fault of a broker.
 """
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from routeproof.checker.instances import shipped
 from routeproof.checker.validate import Level
+from routeproof.model.protocols import DEFINITIONS
+from tests.campaigns import drawn
 from tests.checker.validate.walks import Row, judged, rows_of
+from tests.kit.runs import run_of
 
 RUNS = (("line3", "active", 1), ("star4", "lazy", 2), ("unadv3", "none", 4))
 LEVELS: tuple[Level, ...] = ("equivalent", "observable")
@@ -59,6 +64,34 @@ def test_a_recording_that_ends_at_any_step(tmp_path: Path) -> None:
         for at in begins_of(rows, broker):
             report = judged(cut_at(rows, at), tmp_path, "equivalent")
             assert report.verdict != "rejected", (broker, at, report.rejections)
+
+
+def of_other_protocols() -> Iterator[list[Row]]:
+    """Runs of three instances of each."""
+    for protocol in DEFINITIONS:
+        mine = [each for each in shipped() if each.protocol == protocol and not each.must_fail]
+        for instance in sorted(mine, key=lambda each: (len(each.overlay.edges), each.name))[-9::3]:
+            yield run_of(instance.name, instance.policies[-1], 1)
+
+
+@drawn(0.04)
+def test_ends_of_runs_of_every_protocol(share: float, tmp_path: Path) -> None:
+    for rows in of_other_protocols():
+        rng = random.Random(len(rows))
+        for length in rng.sample(range(2, len(rows)), max(2, round(share * len(rows)))):
+            for level in LEVELS:
+                report = judged(rows[:length], tmp_path, level)
+                assert report.verdict != "rejected", (rows[0]["run"], length, level, report.rejections)
+            begins = begins_of(rows, rows[length]["broker"])
+            report = judged(cut_at(rows, rng.choice(begins)), tmp_path, "equivalent")
+            assert report.verdict != "rejected", (rows[0]["run"], length, report.rejections)
+
+
+def test_a_copy_with_a_header_that_is_on_a_link_at_the_end_is_not_lost(tmp_path: Path) -> None:
+    rows = run_of("return3", "selective", 1)
+    report = judged(rows[:15], tmp_path)
+    assert rows[14]["message"]["distance"] == 1
+    assert (report.verdict, report.extent.in_flight) == ("accepted", 1)
 
 
 def test_messages_beyond_the_end_of_a_recording(tmp_path: Path) -> None:
