@@ -196,3 +196,10 @@ def gap_at(said: RowStream, heard: RowStream, at: int) -> tuple[int, int] | None
 def _agree(ours: Rows, theirs: Rows) -> bool:
     both = min(len(ours), len(theirs), AGREEING)
     return both > 0 and not len(differing(ours[:both], theirs[:both]))
+
+
+def latest_of(rows: Rows, *, is_core: bool) -> frozenset[int]:
+    """Digests that come again only if a message comes twice: of publications, and in the core of the last message."""
+    chosen = rows[-HELD:, MOMENT] & 1 == 0
+    chosen[-1] |= is_core
+    return frozenset(rows[-HELD:][chosen, DIGEST].tolist())

@@ -19,7 +19,6 @@ from routeproof.checker.validate.link_rows import (
     COLUMNS,
     DIGEST,
     GAPS,
-    HELD,
     LATEST,
     MOMENT,
     PLACE,
@@ -29,6 +28,7 @@ from routeproof.checker.validate.link_rows import (
     RowStream,
     differing,
     gap_at,
+    latest_of,
     rows,
     shift_of,
 )
@@ -178,7 +178,7 @@ def compare(
                 )
         result.compared += count
         if count:
-            latest, taken_until = _latest_of(ours[-HELD:], setting), int(theirs[-1, SEQ])
+            latest, taken_until = latest_of(ours, is_core=setting.judging.is_core), int(theirs[-1, SEQ])
         is_certain = not (result.altered or result.gaps)  # which send belongs to which reception
         if shared_clock and is_certain and not any(each.rule == ON_CLOCKS for each in result.rejections):
             result.rejections += _too_early(run, link, ours, theirs, doubts, skew)
@@ -232,15 +232,6 @@ def _passed_before(said: RowStream, heard: RowStream, amid: tuple[bool, bool], r
         until = int(theirs[0, MOMENT]) >> 1 if len(theirs) else -1
         ends = np.full(only_sent, until if until >= 0 else LATEST)
         yield Spans(np.minimum(np.maximum(times, 0), ends), ends, are_control, np.zeros(only_sent, bool))
-
-
-def _latest_of(rows: Rows, setting: Setting) -> frozenset[int]:
-    """Messages that do not come again unless they come twice: of control messages, which may be sent anew, the last; in
-    other protocols than the core two in succession may have the same content.
-    """
-    chosen = rows[:, MOMENT] & 1 == 0
-    chosen[-1] |= setting.judging.is_core
-    return frozenset(rows[chosen, DIGEST].tolist())
 
 
 def _passed_over(
@@ -401,8 +392,6 @@ def _unlike_model(run: str, link: tuple[str, str], ours: Rows, theirs: Rows) -> 
 
 
 def _ended(row: Rows, until: int, latest: Collection[int]) -> bool:
-    """True if the sender's recording may have ended before this message was sent: it is none of the latest messages
-    again, and no event of the sender is later.
-    """
+    """True if the sender's recording may have ended before: it is no latest message again, and no event is later."""
     told = int(row[TOLD])
     return int(row[DIGEST]) not in latest and (until < 0 or told < 0 or told >= until)
