@@ -14,10 +14,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from attrs import frozen
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct, field
+from msgspec import UNSET, DecodeError, Meta, Raw, Struct, UnsetType, defstruct, field
+from msgspec.json import Decoder
 
-from routeproof.model.filters import Attributes, Dialect, Event, EventSet, Filter, FilterError, dialect
+from routeproof.model.filters import (
+    Attributes,
+    Constant,
+    Dialect,
+    Event,
+    EventSet,
+    Filter,
+    FilterError,
+    PredicateDialect,
+    dialect,
+)
 from routeproof.model.filters.interface import quoted
+from routeproof.model.filters.predicate_dialect import as_it_is
+from routeproof.model.filters.predicate_filter import ATTRIBUTES, NAME_LENGTH
 from routeproof.model.messages import CORE, Message, to_row
 from routeproof.traces import extensions
 from routeproof.traces.extensions import FilterText
@@ -45,6 +58,13 @@ TEXT = 1 << 14
 """Largest text in bytes whose meaning is cached. A longer one is read again each time."""
 
 
+PLAIN: Decoder[dict[str, Constant]] = Decoder(dict[str, Constant])
+"""A fast reader of plain attributes: unlike `parse` it takes names twice, and numbers of any size."""
+
+SMALL = 1 << 53
+"""Above every plain number."""
+
+
 class Meanings:
     """The meanings of one dialect. Build with `meanings_of`: all readers of the same dialect share one cache."""
 
@@ -53,6 +73,7 @@ class Meanings:
         self._filter = lru_cache(FILTERS)(self._read_filter)
         self._advertised = lru_cache(FILTERS)(self._read_advertised)
         self._attributes = lru_cache(PUBLICATIONS)(self._read_attributes)
+        self._is_read_as_written = isinstance(dialect, PredicateDialect) and dialect.reading is as_it_is
 
     def filter(self, text: Raw) -> Filter:
         """The filter of this text; `TraceError` where it is none, or one that matches nothing."""
@@ -68,6 +89,28 @@ class Meanings:
         """The event of this text; `TraceError` where it is none."""
         written = bytes(text)
         return self._attributes(written) if len(written) <= TEXT else self._read_attributes(written)
+
+    def plain(self, text: bytes) -> dict[str, Constant] | None:
+        """The attributes of an event that is written so plainly that it can be read fast; None asks for `attributes`.
+
+        A float among them is not a whole number, and stands for its shortest decimal.
+        """
+        if not self._is_read_as_written or len(text) > TEXT:
+            return None
+        try:
+            values = PLAIN.decode(text)
+        except (DecodeError, UnicodeDecodeError):
+            return None
+        if text.count(b":") != len(values) or len(values) > ATTRIBUTES:  # with as many colons no name is there twice
+            return None
+        for key, value in values.items():
+            if not 0 < len(key) <= NAME_LENGTH:
+                return None
+            if type(value) is float and value.is_integer():
+                values[key] = int(value)
+            if isinstance(value, int | float) and not -SMALL < value < SMALL:
+                return None
+        return values
 
     def _read_filter(self, text: bytes) -> Filter:
         return _read(text, self.dialect.parse)

@@ -6,7 +6,9 @@ that it matches, however it was written. `digest` is the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import takewhile
@@ -14,7 +16,8 @@ from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
-from routeproof.model.filters import Attributes, Event, EventSet, Filter, PredicateFilter
+from routeproof.model.filters import Attributes, Constant, Event, EventSet, Filter, PredicateFilter, Value
+from routeproof.model.filters.interface import exact
 from routeproof.model.messages import (
     Advertise,
     PackedSubscribe,
@@ -150,6 +153,13 @@ def digest(message: CanonicalMessage) -> int:
     return found if message.kind != "publish" else found & ~OF | _of_bits(message.of)
 
 
+def publication_digest(id: str, of: str, values: Mapping[str, Constant]) -> int:
+    """The digest of a publication with plain attributes (`Meanings.plain`)."""
+    text = f"publish\0{id}\2{tuple(sorted(values.items()))!r}"
+    hashed = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(hashed.digest(), "big", signed=True) & ~OF | _of_bits(of)
+
+
 @lru_cache(1 << 12)
 def _of_bits(of: str) -> int:
     if not of:
@@ -180,4 +190,15 @@ def _filter_bytes(wanted: Filter) -> bytes:
 
 
 def _event_bytes(event: Event) -> bytes:
-    return repr(event.pairs if isinstance(event, Attributes) else event).encode("utf-8", "surrogatepass")
+    """Fractions as the floats that stand for them, which `publication_digest` has too."""
+    pairs = tuple((name, _as_written(value)) for name, value in event.pairs) if isinstance(event, Attributes) else event
+    return repr(pairs).encode("utf-8", "surrogatepass")
+
+
+def _as_written(value: Value) -> Value | float:
+    if type(value) is not Fraction:
+        return value
+    with suppress(OverflowError):
+        nearest = value.numerator / value.denominator
+        return nearest if exact(nearest) == value else value
+    return value

@@ -12,7 +12,7 @@ a subscription, which are compared (`unlike`). `passes` does so for a stretch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import Factory, frozen
@@ -23,10 +23,8 @@ from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.traces.fields import NAME_LENGTH
 from routeproof.traces.messages import ADDED
-from routeproof.traces.parquet_file import viewed, whole_numbers
+from routeproof.traces.parquet_file import viewed
 from routeproof.traces.reader import RowBatch
-
-T = TypeVar("T")
 
 Column: TypeAlias = Any
 """A numpy array, a row each."""
@@ -76,24 +74,28 @@ class Words:
 
     def at(self, rows: Column) -> list[str]:
         """Texts of some rows; empty where there is none."""
-        if self.known is None:
-            return [""] * len(rows)
-        return self._taken(rows, self.known, "")
+        texts = self.all_of_them()
+        return [texts[n] if n >= 0 else "" for n in self.numbers[rows].tolist()]
 
     def bytes_at(self, rows: Column) -> list[bytes]:
         """Texts of some rows, as they stand in the file."""
         if self.known is None:
             return [b""] * len(rows)
-        import pyarrow as pa
-
-        return self._taken(rows, self.known.cast(pa.large_binary()), b"")
-
-    def _taken(self, rows: Column, known: Any, nothing: T) -> list[T]:
+        ends, texts = _texts_of(self.known)
         numbers = self.numbers[rows]
-        found: list[T] = known.take(whole_numbers(np.maximum(numbers, 0))).to_pylist()
-        for at in np.flatnonzero(numbers < 0).tolist():
-            found[at] = nothing
-        return found
+        begins, ends = np.where(numbers < 0, 0, (ends[:-1][numbers], ends[1:][numbers])).tolist()
+        return [texts[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
+
+def _texts_of(known: Any) -> tuple[Column, bytes]:
+    """Where each text of an Arrow array begins and ends, and all of them."""
+    import pyarrow as pa
+
+    width = np.dtype(np.int64 if pa.types.is_large_string(known.type) else np.int32)
+    _, ends, texts = known.buffers()
+    ends = np.frombuffer(ends, width)[known.offset : known.offset + len(known) + 1]
+    first, last = int(ends[0]), int(ends[-1])
+    return ends.astype(np.int64) - first, b"" if texts is None else texts.slice(first, last - first).to_pybytes()
 
 
 @frozen

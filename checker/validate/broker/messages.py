@@ -31,6 +31,7 @@ from routeproof.checker.validate.broker.canonical import (
     are_same,
     canonical_control,
     canonical_in_trace,
+    publication_digest,
 )
 from routeproof.checker.validate.broker.canonical import digest as digest_of
 from routeproof.checker.validate.fast import Universe
@@ -164,6 +165,10 @@ class Dictionary:
 
     def _entry(self, written: Written, meanings: Meanings) -> Entry:
         id, of, event = written
+        plain = None if isinstance(event, int) else meanings.plain(event)
+        if plain is not None:
+            slots = self._universe.subscriptions.matching_plain(plain) if self._matched else ()
+            return self.publications.keep(written, publication_digest(id, of, plain), slots)
         message = (
             TraceMessage("publish", id, of=of, number=event)
             if isinstance(event, int)

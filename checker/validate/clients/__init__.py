@@ -9,8 +9,8 @@ stood when, and `obligations` compares what was owed with what came.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -125,6 +125,22 @@ class Deliveries:
         for publication, to, broker, peer, seq, before, time, content in self.columns.T.tolist():
             whom = self.tos[to], self.brokers[broker]
             yield self.ids[publication], Delivered(*whom, seq, before, time, self.peers[peer], content)
+
+
+def joined(many: Sequence[Deliveries]) -> Deliveries:
+    """All in one, each name once."""
+    if len(many) < 2:
+        return many[0] if many else Deliveries([], [], [], [], np.empty((COLUMNS, 0), np.int64))
+    columns = np.concatenate([each.columns for each in many], axis=1)
+    sizes, names = [each.columns.shape[1] for each in many], list[list[str]]()
+    for row, lists in enumerate(zip(*((each.ids, each.tos, each.brokers, each.peers) for each in many), strict=True)):
+        known: dict[str, int] = {}
+        numbers = np.array([known.setdefault(name, len(known)) for name in chain.from_iterable(lists)], np.int64)
+        firsts = np.cumsum([0, *map(len, lists[:-1])])
+        columns[row] = numbers[columns[row] + np.repeat(firsts, sizes)]
+        names.append(list(known))
+    ids, tos, brokers, peers = names
+    return Deliveries(ids, tos, brokers, peers, columns)
 
 
 class ClientBlock(NamedTuple):

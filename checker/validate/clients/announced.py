@@ -20,7 +20,7 @@ from routeproof.checker.validate.readiness import ENDLESS, Lifetime
 from routeproof.checker.validate.report import Why
 from routeproof.checker.validate.store import natural
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.model.filters import Event, Filter
+from routeproof.model.filters import Constant, Event, Filter
 from routeproof.model.messages import Subscription
 from routeproof.traces.messages import Meanings
 
@@ -124,6 +124,14 @@ class Announced:
         self._made_at = np.array([NOWHERE, *(at for at, _ in made)], np.int64)
         self._made_since = np.array([NEVER, *(since for _, since in made)], np.int64)
         """By number, at which broker it was made, and from which seq on it was there."""
+        self._clients: dict[str, int] = {}
+        self._made_by = np.array([NOWHERE, *map(self._maker, self._subs.values())], np.int64)
+        """By number, the client that made it."""
+
+    def _maker(self, entries: list[_Entry]) -> int:
+        takers = {place for each in entries for place in each.made if place[1].startswith("@")}
+        name = next(iter(takers))[1][1:] if len(takers) == 1 else ""
+        return self._clients.setdefault(name, len(self._clients)) if name else SEVERAL
 
     def _made(self, id: str, entries: list[_Entry]) -> tuple[int, int]:
         places = [(broker, seq) for each in entries for (broker, by), seq in each.made.items() if by == id]
@@ -195,6 +203,9 @@ class Announced:
     def matching(self, event: Event) -> list[int]:
         """The slots of the subscriptions that match."""
         return self._slots.matching_once(event)
+
+    def matching_plain(self, values: Mapping[str, Constant]) -> list[int]:
+        return self._slots.matching_plain(values)
 
     def periods(self, subscription: Subscription) -> list[Period]:
         return self._of[subscription].periods
@@ -296,6 +307,12 @@ class Announced:
                 id, mine = entries[tos[row] - 1]
                 since[row] = min(each.made.get((names[brokers[row]], id), NEVER) for each in mine)
         return since
+
+    def are_asked_by(self, tos: Any, brokers: Any, peers: Any, names: Sequence[str], clients: Sequence[str]) -> Any:
+        """Marks deliveries to the only client that ever made the subscription; others may have been asked for too."""
+        here = np.array([self._brokers.get(name, NOWHERE) for name in names], np.int64)[brokers]
+        by = np.array([self._clients.get(name, NOWHERE) for name in clients], np.int64)[peers]
+        return (here >= 0) & (by >= 0) & (self._made_at[tos] == here) & (self._made_by[tos] == by)
 
     def asked_by(self, to: str, broker: str, peer: str) -> bool:
         """True if this client subscribed to this there, or one that the trace does not name. True as well if nothing of

@@ -7,7 +7,7 @@ these operations go. What is owed is decided in `owed`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ from routeproof.checker.validate.clients import (
     Deliveries,
     EventPlace,
     Published,
+    joined,
 )
 from routeproof.checker.validate.clients.announced import NOBODY, Announced
 from routeproof.checker.validate.clients.owed import Owed, first_of
@@ -101,8 +102,9 @@ class Obligations:
         owed = self._owed.judge(list(published.values()), about, slots)
         firsts = {id: place for place, id in enumerate(published)}
         came: dict[str, list[Delivered]] = {}
-        yield from self._late(blocks, published)
-        for id, each in self._odd(blocks, published, about, slots):
+        delivered = joined([block.delivered for block in blocks])
+        yield from self._late(delivered, published)
+        for id, each in self._odd(delivered, published, about, slots):
             came.setdefault(id, []).extend(each)
         for id, found in came.items():
             those = sorted(found, key=lambda d: _moment(d.at, self._shared_clock))
@@ -128,38 +130,37 @@ class Obligations:
 
     def _matching(self, publication: Published) -> list[int] | None:
         """The slots of the subscriptions that match; None if the content of the publication is unknown."""
+        written = publication.event
+        plain = None if isinstance(written, int) else self._meanings.plain(written)
+        if plain is not None:
+            return self._announced.matching_plain(plain)
         event = self._event(publication)
         return None if event is None else self._announced.matching(event)
 
     def _odd(
-        self, blocks: Sequence[ClientBlock], published: Mapping[str, Published], due_to: Column, slots: Column
+        self, came: Deliveries, published: Mapping[str, Published], due_to: Column, slots: Column
     ) -> Iterator[tuple[str, list[Delivered]]]:
         """The publications that did not come to each subscription for which they are due, once, and to no other; or
         came too early. Also returns how they came. The caller has to judge them one by one.
         """
         places = {id: place for place, id in enumerate(published)}
         width = len(self._announced.numbers) + 1
-        pairs, early = [due_to * width + self._announced.number_of_slot[slots]], []
-        self._extent.deliveries += sum(block.delivered.columns.shape[1] for block in blocks)
-        for block in blocks:
-            came, columns = block.delivered, block.delivered.columns
-            about = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)[columns[PUBLICATION]]
-            tos = np.array([self._announced.numbers.get(to, NOBODY) for to in came.tos], np.int64)[columns[TO]]
-            pairs.append(about * width + tos)
-            early.append(about[self._is_too_early(came, tos, published) | self._is_odd(came, published)])
+        about = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)[came.columns[PUBLICATION]]
+        tos = np.array([self._announced.numbers.get(to, NOBODY) for to in came.tos], np.int64)[came.columns[TO]]
+        self._extent.deliveries += len(tos)
+        pairs = due_to * width + self._announced.number_of_slot[slots], about * width + tos
         every, which = np.unique(np.concatenate(pairs), return_inverse=True)
-        due = len(pairs[0])
+        due = len(due_to)
         balance = np.bincount(which[:due], minlength=len(every)) - np.bincount(which[due:], minlength=len(every))
         odd = np.zeros(len(places), np.bool_)
         odd[every[balance != 0] // width] = True
-        for each in early:
-            odd[each] = True
+        odd[about[self._is_too_early(came, tos, published) | self._is_odd(came, tos, published)]] = True
         if not odd.any():
             return
         ids = list(places)
         yield from ((ids[place], []) for place in np.flatnonzero(odd).tolist())
-        for block in blocks:
-            yield from ((id, [each]) for id, each in block.delivered if odd[places[id]])
+        chosen = evolve(came, columns=came.columns[:, odd[about]])
+        yield from ((id, [each]) for id, each in chosen)
 
     def _is_too_early(self, came: Deliveries, tos: Column, published: Mapping[str, Published]) -> Column:
         """Which came before their broker knew of the publication, or of the subscription that they are for, as far as
@@ -172,37 +173,41 @@ class Obligations:
         made = self._announced.made_by(tos, brokers, came.brokers)
         return (seqs < made) | ((at[about] == brokers) & (seqs < said[about]))
 
-    def _late(self, blocks: Sequence[ClientBlock], published: Mapping[str, Published]) -> Iterator[Rejection]:
+    def _late(self, came: Deliveries, published: Mapping[str, Published]) -> Iterator[Rejection]:
         """The first delivery at each broker that is later than the header promises."""
-        for came in (block.delivered for block in blocks if self._longest is not None):
-            made = [published.get(id) for id in came.ids]
-            until = np.array([-1 if p is None or p.at.time < 0 else p.until for p in made], np.int64)
-            since, times = until[came.columns[PUBLICATION]], came.columns[TIME]
-            by = np.where((since >= 0) & (times >= 0), times - since - (self._longest or 0), 0)
-            late = np.flatnonzero(by > 0)
-            late = late[np.lexsort((came.columns[SEQ][late], came.columns[BROKER][late]))]
-            _, firsts = np.unique(came.columns[BROKER][late], return_index=True)
-            for at in late[firsts].tolist():
-                row = came.columns[:, at].tolist()
-                place = EventPlace(came.brokers[row[BROKER]], row[SEQ], row[BEFORE], row[TIME])
-                said = f"{came.ids[row[PUBLICATION]]} delivered to {came.tos[row[TO]].removeprefix('@')}"
-                wanted = f"{said} not after time {row[TIME] - int(by[at])}: {PROMISE}"
-                seen = f"time {row[TIME]}, which is {int(by[at])} nanoseconds too late"
-                yield self._rejection(place, ON_PROMISES, wanted, seen, ALWAYS)
+        if self._longest is None:
+            return
+        made = [published.get(id) for id in came.ids]
+        until = np.array([-1 if p is None or p.at.time < 0 else p.until for p in made], np.int64)
+        since, times = until[came.columns[PUBLICATION]], came.columns[TIME]
+        by = np.where((since >= 0) & (times >= 0), times - since - self._longest, 0)
+        late = np.flatnonzero(by > 0)
+        late = late[np.lexsort((came.columns[SEQ][late], came.columns[BROKER][late]))]
+        _, firsts = np.unique(came.columns[BROKER][late], return_index=True)
+        for at in late[firsts].tolist():
+            row = came.columns[:, at].tolist()
+            place = EventPlace(came.brokers[row[BROKER]], row[SEQ], row[BEFORE], row[TIME])
+            said = f"{came.ids[row[PUBLICATION]]} delivered to {came.tos[row[TO]].removeprefix('@')}"
+            wanted = f"{said} not after time {row[TIME] - int(by[at])}: {PROMISE}"
+            seen = f"time {row[TIME]}, which is {int(by[at])} nanoseconds too late"
+            yield self._rejection(place, ON_PROMISES, wanted, seen, ALWAYS)
 
-    def _is_odd(self, came: Deliveries, published: Mapping[str, Published]) -> Column:
-        """Which say something else than was published, or came to a client that did not ask for it."""
+    def _is_odd(self, came: Deliveries, numbers: Column, published: Mapping[str, Published]) -> Column:
+        """Which say something else than was published, or came to a client that did not ask for it. `numbers`: of each,
+        the subscription's."""
         made = [published.get(id) for id in came.ids]
         about, content = came.columns[PUBLICATION], came.columns[CONTENT]
         digests = np.array([0 if p is None or p.event == b"" else p.digest for p in made], np.int64)[about]
         odd = (content != 0) & (digests != 0) & differ_many(digests, content, True)
         tos, brokers, peers = (came.columns[row] for row in (TO, BROKER, PEER))
         askers, asked_by = self._announced.askers, self._announced.asked_by
-        strange = [
+        strange = ~self._announced.are_asked_by(numbers, brokers, peers, came.brokers, came.peers)
+        (left,) = np.nonzero(strange)
+        strange[left] = [
             (whom := (came.tos[to], came.brokers[broker], came.peers[peer])) not in askers and not asked_by(*whom)
-            for to, broker, peer in zip(tos.tolist(), brokers.tolist(), peers.tolist(), strict=True)
+            for to, broker, peer in zip(tos[left].tolist(), brokers[left].tolist(), peers[left].tolist(), strict=True)
         ]
-        return odd | np.array(strange, np.bool_)
+        return odd | strange
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
         met: set[tuple[str, str]] = set()

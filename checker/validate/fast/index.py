@@ -9,7 +9,7 @@ more than one value. A bucket is searched when every attribute that it constrain
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol, TypeAlias
@@ -151,6 +151,11 @@ class BucketIndex:
 
     def __iter__(self) -> Iterator[Group]:
         return (group for bucket in self._by_key.values() for group in bucket.groups)
+
+    @property
+    def attributes(self) -> Collection[str]:
+        """The attributes that some filter constrains, or did."""
+        return self._attributes.keys()
 
     def remove(self, group: Group) -> None:
         key = Key.of(_predicates(group.filter))
@@ -334,6 +339,11 @@ class BothKinds:
         if asked.is_open:
             return chain(self._predicates.overlapping(asked), self._closed.overlapping(asked))
         return [group for group in chain(self._predicates, self._closed) if asked.overlaps(group.filter)]
+
+    @property
+    def asked_for(self) -> Collection[str] | None:
+        """The attributes on which it depends what an event matches; None for all."""
+        return None if any(self._closed) else self._predicates.attributes
 
     def _of(self, each: Filter) -> Index:
         if isinstance(each, PredicateFilter):

@@ -12,7 +12,7 @@ numbers have to stay small: unused numbers are found from time to time and given
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet, proxy
@@ -20,7 +20,8 @@ from weakref import WeakSet, proxy
 from routeproof.checker.validate.fast.bits import Numbers, numbers_of
 from routeproof.checker.validate.fast.buckets import Group
 from routeproof.checker.validate.fast.index import BothKinds, covers, matches, overlaps
-from routeproof.model.filters import Event, Filter
+from routeproof.model.filters import Attributes, Constant, Event, Filter, Value
+from routeproof.model.filters.interface import exact
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import by_id
 
@@ -250,6 +251,16 @@ class Register(Generic[T]):
     def matching_once(self, event: Event) -> list[int]:
         """Matching numbers in any order, for a caller that will not ask again: nothing is kept."""
         return [number for group in self._index.matching(event) for number in group.numbers]
+
+    def matching_plain(self, values: Mapping[str, Constant]) -> list[int]:
+        """Matching numbers for an event with plain attributes (`Meanings.plain`), of which only some are looked at."""
+        asked = self._index.asked_for
+        some: dict[str, Value] = {
+            name: exact(v) if isinstance(v, float) else v
+            for name, v in values.items()
+            if asked is None or name in asked
+        }
+        return self.matching_once(Attributes.of(some))
 
     def forget(self, asked: Filter) -> None:
         """Forgets a filter that will not be needed any more."""

@@ -3,12 +3,20 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
 
 from routeproof.checker.validate.broker import messages
+from routeproof.checker.validate.broker.canonical import canonical_in_trace, publication_digest
+from routeproof.checker.validate.broker.canonical import digest as digest_of
 from routeproof.checker.validate.broker.messages import MOST, SOME, Publications
 from routeproof.checker.validate.fast import Universe
-from routeproof.model.filters import EventSet
+from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.messages import Subscription
+from routeproof.traces import TraceMessage
+from routeproof.traces.messages import Meanings, meanings_of
 
 
 class All:
@@ -89,3 +97,51 @@ def test_there_is_a_bound_and_the_first_stay() -> None:
 def size(known: Publications) -> int:
     entries: dict[Any, Any] = known._entries
     return len(entries)
+
+
+# -- plain attributes --------------------------------------------------------------------------------------------------
+
+NUMBERS = "5", "5.0", "-0.0", "0.1", "1e2", "1e23", "9007199254740993", "-3.75", "1E400"
+VALUES = (*NUMBERS, "true", '"x"', '"5"', '"a: b"', '"\\u00e9"')
+NAMES = ('"a"', '"b"', '"c"', '""', '"a" ', '"\\ud800"')
+FILTERS: tuple[list[list[object]], ...] = (
+    [["a", "=", 5]],
+    [["a", ">", 0.1]],
+    [["a", "!=", "x"], ["b", "<=", 100]],
+    [["a", "=", 0.1], ["b", "=", 0.1]],
+    [["b", "=", True]],
+    [["c", "present"]],
+    [],
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)), max_size=4))
+def test_what_is_read_fast_is_what_is_read(pairs: list[tuple[str, str]]) -> None:
+    """Digest and matches of a publication, where it is read fast; and nothing is read fast that cannot be read."""
+    text = ("{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}").encode()
+    meanings, universe = meanings_of(STRICT), Universe()
+    universe.join(ALL)
+    for number, wants in enumerate(FILTERS):
+        universe.slot(Subscription(number, f"s{number}", STRICT.parse(wants)))
+    plain = meanings.plain(text)
+    if plain is None:
+        return
+    message = TraceMessage("publish", "p", of="a", attributes_text=Raw(text), meanings=meanings)
+    event = message.event
+    assert event is not None
+    assert publication_digest("p", "a", plain) == digest_of(canonical_in_trace(message))
+    assert sorted(universe.subscriptions.matching_plain(plain)) == sorted(universe.subscriptions.matching_once(event))
+
+
+@pytest.mark.parametrize("text", [b'{"a":1,"a":2}', b'{"a":1e400}', b'{"":1}', b'{"a":null}', b'{"a":"b:c"}', b"[]"])
+def test_what_is_not_plain_is_left(text: bytes) -> None:
+    assert meanings_of(STRICT).plain(text) is None
+
+
+def test_plain_attributes_are_read_fast() -> None:
+    """A float that is a whole number is one."""
+    assert repr(meanings_of(STRICT).plain(b'{"b":5.0,"a":0.1}')) == "{'b': 5, 'a': 0.1}"
+
+
+def test_a_dialect_with_a_reading_of_its_own_reads_all_itself() -> None:
+    assert Meanings(evolve(STRICT, name="lower", reading=lambda each: each)).plain(b'{"a":1}') is None
