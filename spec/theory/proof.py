@@ -51,13 +51,17 @@ def proved_by(theorem: str) -> str:
 class Premise:
     """A formula that an obligation is given, and its sources: hypotheses in their words, or theorems."""
 
-    formula: z3.BoolRef
+    formula: z3.BoolRef = field(converter=formula)
     sources: tuple[str, ...] = (NO_SOURCE,)
 
 
 def premise(logic: Logic, clause: Clause, *sources: str) -> Premise:
     """Returns the sentence of a clause as a premise, from these sources or from the clause's own."""
-    return Premise(formula(clause.closed(logic)), sources or (clause.source or NO_SOURCE,))
+    return Premise(clause.closed(logic), sources or (clause.source or NO_SOURCE,))
+
+
+def _each_written(guards: Mapping[str, Truth]) -> dict[str, z3.BoolRef]:
+    return {name: formula(guard) for name, guard in guards.items()}
 
 
 def _premises(given: Iterable[Premise | z3.BoolRef]) -> tuple[Premise, ...]:
@@ -69,9 +73,9 @@ class Obligation:
     """One formula that must be valid: `goal`, given all of `given`."""
 
     name: str
-    goal: z3.BoolRef
+    goal: z3.BoolRef = field(converter=formula)
     given: Sequence[Premise] = field(default=(), converter=_premises)
-    guards: Mapping[str, z3.BoolRef] = Factory(dict)
+    guards: Mapping[str, z3.BoolRef] = field(factory=dict, converter=_each_written)
     """By what they say: each must be possible. What is given is, in any case."""
     shown: Mapping[str, ShownValue] = Factory(dict)
     smaller: Sequence[z3.BoolRef] = ()
@@ -202,11 +206,11 @@ class Proof:
         """`can_be`: what it assumes is so in an example. Z3 would search long for one among quantifiers."""
         terms = self.terms(lemma.clause)
         given = [_used(self.logic, use) for use in lemma.given(*terms)]
-        goal = formula(implication(all_of(*given), lemma.clause.at(*terms)))
+        goal = implication(all_of(*given), lemma.clause.at(*terms))
         return Obligation(
             prefix + lemma.clause.name,
             goal,
-            guards={"what it assumes": z3.BoolVal(can_be)},
+            guards={"what it assumes": can_be},
             supposes=self._rests_on[lemma.clause] | self._proved_by[lemma.clause],
         )
 

@@ -101,7 +101,7 @@ class MoveScene:
         used = [*given, *self.trees, *concerning(self.rigid, [formula(goal), *(each.formula for each in given)])]
         said = implication(z3.And(*(each.formula for each in used)), goal)
         sources = frozenset(source for each in used for source in each.sources)
-        return Obligation(name, formula(said), guards={"it says something": z3.BoolVal(can_be)}, supposes=sources)
+        return Obligation(name, said, guards={"it says something": can_be}, supposes=sources)
 
     # -- induction -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class MoveScene:
         brokers = [each for each, sort in zip(elements, event.sorts, strict=True) if sort == BROKER]
         named = (*brokers, *map(q.inward, brokers), q.source, q.target)
         goal = BOOK[name].body(Moved(q, event.effect(q, self.m, *elements), named), *self.terms(name))
-        guard = Premise(formula(event.guard(q, self.m, *elements)), (MOVES,))
+        guard = Premise(event.guard(q, self.m, *elements), (MOVES,))
         can_be = event.name in worlds.happens() and name in worlds.speaks()
         return self.obligation(f"{event.name} / {name}", goal, [*self.known(BOOK[name].needs), guard], can_be)
 
@@ -180,8 +180,8 @@ def happens() -> list[Obligation]:
         **{f"it says something: {name}": name in worlds.speaks() for name in (*BOOK.conjuncts, *BOOK.lemmas)},
         **{f"a move ends: {world.name}": worlds.ends_well(world) for world in worlds.WORLDS},
     }
-    begins = z3.BoolVal(all(map(worlds.states, worlds.WORLDS)))
-    return [Obligation(name, z3.BoolVal(found), guards={"worlds": begins}) for name, found in rows.items()]
+    begins = all(map(worlds.states, worlds.WORLDS))
+    return [Obligation(name, found, guards={"worlds": begins}) for name, found in rows.items()]
 
 
 PAIR = SmallWorld(((1, 2),), 1, 2, 2, 2)
@@ -218,8 +218,8 @@ def needed() -> list[Obligation]:
     found = []
     for what, (world, events, said) in NEEDS.items():
         is_true = shortest(evolve(world, removal=DRAINED), said) is None
-        guards = {"with nothing left out it is true": z3.BoolVal(is_true)}
-        goal = z3.BoolVal(shortest(world, said, events) is not None)
+        guards = {"with nothing left out it is true": is_true}
+        goal = shortest(world, said, events) is not None
         found.append(Obligation(f"{what}: {said}", goal, guards=guards))
     return found
 

@@ -18,19 +18,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from routeproof.spec.pruning.theory.relation import Congested, PruningRelation, Retaining, is_drawn, relaxed
-from routeproof.spec.theory import (
-    ADV,
-    BROKER,
-    SUB,
-    Clause,
-    Relation,
-    Symbolic,
-    Term,
-    Truth,
-    declare,
-    formula,
-    topmost_from,
-)
+from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Relation, Symbolic, Term, Truth, declare, topmost_from
 from routeproof.spec.theory.invariants.obligations import FAITHFUL
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
@@ -93,23 +81,20 @@ class AnyBroker:
         )
         yield Obligation(
             f"settled, {base} / {only.name}",
-            formula(only.at(u, s)),
-            [
-                Premise(formula(remembered), (proved_by(RETAINED),)),
-                Premise(formula(self._held_before()), (HELD_BEFORE,)),
-            ],
+            only.at(u, s),
+            [Premise(remembered, (proved_by(RETAINED),)), Premise(self._held_before(), (HELD_BEFORE,))],
             {
-                "something retained is wanted": formula(logic.all_of(wanted, retained)),
-                "something is wanted whose withdrawal is held": formula(logic.all_of(wanted, self._is_held(s))),
+                "something retained is wanted": logic.all_of(wanted, retained),
+                "something is wanted whose withdrawal is held": logic.all_of(wanted, self._is_held(s)),
             },
         )
         candidate = self.promised.candidate(u, s)
         alone = logic.every((SUB,), lambda t: logic.equal(t, s))
         yield Obligation(
             f"settled, {base} / {covered.name}",
-            formula(covered.at(u, s)),
+            covered.at(u, s),
             [*self._covering(), self._finitely_many(s)],
-            {"a candidate, the only subscription": formula(logic.all_of(candidate, alone))},
+            {"a candidate, the only subscription": logic.all_of(candidate, alone)},
         )
 
     def _held_before(self) -> Truth:
@@ -132,7 +117,7 @@ class AnyBroker:
         among = broker.candidate if broker.policy == "active" else broker.fresh
 
         said = topmost_from(logic, SUB, s, lambda t: among(u, t), lambda t, r: broker.quenches(u, t, r))
-        return Premise(formula(said), (FINITELY_MANY, proved_by(ORDERED)))
+        return Premise(said, (FINITELY_MANY, proved_by(ORDERED)))
 
     # -- where what was sent stays ---------------------------------------------------------------------------------
 
@@ -152,18 +137,18 @@ class AnyBroker:
                 lambda: logic.some((SUB,), lambda t: logic.all_of(before.sent(u, t), now.facts.covers(t, r))),
             ),
         )
-        kept = formula(logic.all_of(before.sent(u, gone), logic.no(now.candidate(u, gone))))
+        kept = logic.all_of(before.sent(u, gone), logic.no(now.candidate(u, gone)))
         yield Obligation(
             f"left as it was / {only.name}",
-            formula(only.at(u, s)),
-            [*change, Premise(formula(drawn), (proved_by(INVARIANTS),))],
+            only.at(u, s),
+            [*change, Premise(drawn, (proved_by(INVARIANTS),))],
             {"what is withdrawn stays": kept},
         )
         yield Obligation(
             f"left as it was / {covered.name}",
-            formula(covered.at(u, s)),
-            [*change, Premise(formula(was_covered), (proved_by(INVARIANTS),))],
-            {"a candidate is left": formula(now.candidate(u, s))},
+            covered.at(u, s),
+            [*change, Premise(was_covered, (proved_by(INVARIANTS),))],
+            {"a candidate is left": now.candidate(u, s)},
         )
 
 
@@ -250,21 +235,21 @@ def _after(handler: type[RecordingStep], kind: str) -> Iterator[Obligation]:
     )
     alone = logic.every((BROKER,), lambda v: logic.no(near(v, v)))
     step = [
-        Premise(formula(each), (FAITHFUL,))
+        Premise(each, (FAITHFUL,))
         for clause in (*broker.new_tables(change), broker.remembers(change))
         if (each := clause.closed(logic)) is not True
     ]
     yield Obligation(
         f"{kind} / retained is what is left",
-        formula(broker.is_what_is_left(broker.noted_after, broker.after.sent, u, s)),
+        broker.is_what_is_left(broker.noted_after, broker.after.sent, u, s),
         [
-            Premise(formula(was), (proved_by(RETAINED),)),
-            Premise(formula(alone), (proved_by(WAYS),)),
-            Premise(formula(_one_last_hop(broker)), (proved_by(ONE_LAST_HOP),)),
-            Premise(formula(near(broker.here, u)), (DEFINITION,)),
+            Premise(was, (proved_by(RETAINED),)),
+            Premise(alone, (proved_by(WAYS),)),
+            Premise(_one_last_hop(broker), (proved_by(ONE_LAST_HOP),)),
+            Premise(near(broker.here, u), (DEFINITION,)),
             *step,
         ],
-        {"something was sent": formula(broker.before.sent(u, s))},
+        {"something was sent": broker.before.sent(u, s)},
     )
 
 

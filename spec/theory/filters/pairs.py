@@ -314,14 +314,13 @@ def order_of_strings(values: Values) -> list[Obligation]:
         ("what it begins is in one piece", all_of(w.begins(x, a), w.before(a, b), w.before(b, x)), w.begins(b, a)),
     ]
     return [
-        Obligation(name, formula(implication(when, then)), known, {"the case": formula(when)}, s.shown(), s.smaller())
+        Obligation(name, implication(when, then), known, {"the case": when}, s.shown(), s.smaller())
         for name, when, then in rows
     ]
 
 
 def _of(s: PairOfPredicates, name: str, goal: Truth, guards: Mapping[str, Truth]) -> Obligation:
-    possible = {key: formula(guard) for key, guard in guards.items()}
-    return Obligation(name, formula(goal), s.given(), possible, s.shown(), s.smaller(), s.supposes)
+    return Obligation(name, goal, s.given(), guards, s.shown(), s.smaller(), s.supposes)
 
 
 def _same_constants(s: PairOfPredicates) -> Truth:

@@ -17,19 +17,7 @@ from operator import or_
 
 from attrs import frozen
 
-from routeproof.spec.theory import (
-    BROKER,
-    SUB,
-    Broker,
-    Relation,
-    Sub,
-    Symbolic,
-    Term,
-    Truth,
-    declare,
-    formula,
-    topmost_from,
-)
+from routeproof.spec.theory import BROKER, SUB, Broker, Relation, Sub, Symbolic, Term, Truth, declare, topmost_from
 from routeproof.spec.theory.invariants import quiet
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import Basis
@@ -90,29 +78,27 @@ class _PolicyBroker:
         alone = logic.every((SUB,), lambda t: logic.equal(t, s))
         made = [
             Obligation(
-                f"{self.policy} / {only.name}",
-                formula(only.at(u, s)),
-                guards={"something is wanted": formula(self.handler.wanted(u, s))},
+                f"{self.policy} / {only.name}", only.at(u, s), guards={"something is wanted": self.handler.wanted(u, s)}
             ),
             Obligation(
                 f"{self.policy} / {covered.name}",
-                formula(covered.at(u, s)),
-                [*given, Premise(formula(self.finitely_many(s)), (FINITELY_MANY,))],
-                {"a candidate, the only subscription": formula(logic.all_of(candidate, alone))},
+                covered.at(u, s),
+                [*given, Premise(self.finitely_many(s), (FINITELY_MANY,))],
+                {"a candidate, the only subscription": logic.all_of(candidate, alone)},
             ),
         ]
         if self.policy != "none":
-            chain = formula(logic.all_of(self.quenches(r, s), self.quenches(s, t)))
+            chain = logic.all_of(self.quenches(r, s), self.quenches(s, t))
             made += [
                 Obligation(
                     f"{self.policy} / nothing quenches itself",
-                    formula(logic.no(self.quenches(s, s))),
+                    logic.no(self.quenches(s, s)),
                     given,
-                    {"something quenches": formula(self.quenches(t, s))},
+                    {"something quenches": self.quenches(t, s)},
                 ),
                 Obligation(
                     f"{self.policy} / what quenches what quenches it quenches it",
-                    formula(logic.implies(chain, self.quenches(r, t))),
+                    logic.implies(chain, self.quenches(r, t)),
                     given,
                     {"three of them": chain},
                 ),

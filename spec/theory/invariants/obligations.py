@@ -154,12 +154,7 @@ class Induction:
         for place, (road, ways) in enumerate(roads(self.logic, self.stage.now.tree)):
             terms = self.logic.any_of_each(road.sorts)
             yield Inductive(
-                road.name,
-                formula(road.at(*terms)),
-                self._closed(ways),
-                proof=self,
-                sentence=_as_lemma(road, place),
-                of=terms,
+                road.name, road.at(*terms), self._closed(ways), proof=self, sentence=_as_lemma(road, place), of=terms
             )
 
     def of_lemmas(self, names: Iterable[str]) -> Iterator[Inductive]:
@@ -174,7 +169,7 @@ class Induction:
     def _along(self, path: AlongPath) -> Premise:
         m = self.stage.now
         said = path_induction(m.logic, m.tree, path.holds, path.start, path.end)
-        return Premise(formula(said), (proved_by(WAYS),))
+        return Premise(said, (proved_by(WAYS),))
 
     def _made(
         self,
@@ -259,7 +254,7 @@ class _PerEvent:
         if event not in self.written:
             closed = ((clause, clause.closed(self.logic)) for clause in self.clauses(event))
             self.written[event] = [
-                (clause.name, Premise(formula(each), (clause.source,))) for clause, each in closed if each is not True
+                (clause.name, Premise(each, (clause.source,))) for clause, each in closed if each is not True
             ]
         return self.written[event]
 

@@ -118,7 +118,7 @@ def fails(
     met = [clause for clause in proof.taken if proof.rests_on(clause) <= others]
     said = [(f"met: {clause.name}", formula(clause.at(*proof.terms(clause)))) for clause in met]
     said.append(("it fails", formula(negation(broken))))
-    guards = {"the hypotheses are there": z3.BoolVal(len(others) > 4)}
+    guards = {"the hypotheses are there": len(others) > 4}
     return [Obligation(f"{name} / {which}", defined(goal, functions), guards=guards) for which, goal in said]
 
 

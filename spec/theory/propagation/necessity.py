@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-import z3
 from attrs import frozen
 
 from routeproof.model.overlay import Overlay
@@ -62,8 +61,8 @@ def needed(rows: Iterable[Needed], what: str = "") -> list[Obligation]:
     return [
         Obligation(
             f"{what}without {row.without}: {row.example.name}",
-            z3.BoolVal(row.fails() and row.broken() == {row.hypothesis} - {""}),
-            guards={"everything else is met": z3.BoolVal(row.broken() <= {row.hypothesis})},
+            row.fails() and row.broken() == {row.hypothesis} - {""},
+            guards={"everything else is met": row.broken() <= {row.hypothesis}},
         )
         for row in rows
     ]

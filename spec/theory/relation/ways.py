@@ -165,12 +165,7 @@ def tree_ways(q: Scene) -> Proof:
     )
     ways = TreeWays(
         *(
-            proof.lemma(
-                way.name,
-                way.sorts,
-                way.body,
-                lambda *x, way=way: of_each([starts, *axioms], *way.named(*x)),
-            )
+            proof.lemma(way.name, way.sorts, way.body, lambda *x, way=way: of_each([starts, *axioms], *way.named(*x)))
             for way in _ways(logic, tree)
         )
     )
