@@ -19,22 +19,7 @@ from attrs import field, frozen
 from routeproof.checker.prove.ground import Spelled
 from routeproof.checker.prove.solve import SEED, GaveUp
 from routeproof.model.overlay import Node, Overlay
-from routeproof.spec.theory import (
-    ADV,
-    BROKER,
-    ITEM,
-    PUB,
-    SUB,
-    Clause,
-    Function,
-    Part,
-    Relation,
-    Sort,
-    Term,
-    Truth,
-    any_of,
-    formula,
-)
+from routeproof.spec.theory import BROKER, SORTS, Clause, Function, Part, Relation, Sort, Term, Truth, any_of, formula
 from routeproof.spec.theory.invariants.book import Sentence
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.obligations import Induction
@@ -66,7 +51,7 @@ class Noticing(Spelled):
     """
 
     def __init__(self, size: Size) -> None:
-        super().__init__(dict(zip((BROKER, SUB, ADV, PUB, ITEM), size, strict=True)))
+        super().__init__(dict(zip(SORTS, size, strict=True)))
         self._condition: Truth = True
 
     def condition_of(self, clause: Clause, terms: Sequence[Term]) -> Truth:

@@ -11,21 +11,6 @@ from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.spec.pruning import properties
 from routeproof.spec.pruning.claims_of_figures import FIGURE_CLAIMS
 from routeproof.spec.pruning.claims_of_similarity import SIMILARITY_CLAIMS
-from routeproof.spec.pruning.properties import (
-    anchored,
-    client_exact,
-    critical_broker,
-    false_positive_bound,
-    monotone_distances,
-    purged,
-    some_below_cuts,
-    some_between_cuts,
-    some_beyond_cuts,
-    some_pruning,
-    some_retained_quenching,
-    some_share,
-    statistics_exact,
-)
 from routeproof.spec.pruning.properties_of_claims import CLAIMED, equation_one
 from routeproof.spec.specification import LOSSLESS_DELIVERY, Claim, Property, Repair, Rule, Specification, variants
 
@@ -83,22 +68,24 @@ HISTORY = ("done", "delivered")
 CUT = (*HISTORY, "cut")
 
 PROPERTIES = (
-    Property.of("ClientExact", "always", "world", ALL, client_exact, ("astray", "delivered")),
-    Property.of("Anchored", "always", "node", ALL, anchored, ("local", "done")),
-    Property.of("Purged", "always", "node", ALL, purged, ("local", "delivered")),
-    Property.of("MonotoneDistances", "always", "channel", ALL, monotone_distances, ("queue",)),
+    Property.of("ClientExact", "always", "world", ALL, properties.client_exact, ("astray", "delivered")),
+    Property.of("Anchored", "always", "node", ALL, properties.anchored, ("local", "done")),
+    Property.of("Purged", "always", "node", ALL, properties.purged, ("local", "delivered")),
+    Property.of("MonotoneDistances", "always", "channel", ALL, properties.monotone_distances, ("queue",)),
     Property.of("EquationOne", "always", "world", ALL, equation_one, HISTORY),
     Property.of("Similarity", "always", "world", ALL, properties.similarity, HISTORY),
-    Property.of("StatisticsExact", "always", "node", ALL, statistics_exact, ("local", *HISTORY, "fair")),
-    Property.of("FalsePositiveBound", "always", "node", ALL, false_positive_bound, ("local", *CUT)),
-    Property.of("CriticalBroker", "always", "node", ALL, critical_broker, ("local", *CUT)),
+    Property.of("StatisticsExact", "always", "node", ALL, properties.statistics_exact, ("local", *HISTORY, "fair")),
+    Property.of("FalsePositiveBound", "always", "node", ALL, properties.false_positive_bound, ("local", *CUT)),
+    Property.of("CriticalBroker", "always", "node", ALL, properties.critical_broker, ("local", *CUT)),
     *CLAIMED,
-    Property.of("SomePruning", "sometimes", "node", ALL, some_pruning, ("local",)),
-    Property.of("SomeRetainedQuenching", "sometimes", "node", ALL, some_retained_quenching, ("local", "done")),
-    Property.of("SomeShare", "sometimes", "node", ALL, some_share, CUT),
-    Property.of("SomeBelowCuts", "sometimes", "node", INCREMENTAL, some_below_cuts, CUT),
-    Property.of("SomeBetweenCuts", "sometimes", "node", INCREMENTAL, some_between_cuts, CUT),
-    Property.of("SomeBeyondCuts", "sometimes", "node", INCREMENTAL, some_beyond_cuts, CUT),
+    Property.of("SomePruning", "sometimes", "node", ALL, properties.some_pruning, ("local",)),
+    Property.of(
+        "SomeRetainedQuenching", "sometimes", "node", ALL, properties.some_retained_quenching, ("local", "done")
+    ),
+    Property.of("SomeShare", "sometimes", "node", ALL, properties.some_share, CUT),
+    Property.of("SomeBelowCuts", "sometimes", "node", INCREMENTAL, properties.some_below_cuts, CUT),
+    Property.of("SomeBetweenCuts", "sometimes", "node", INCREMENTAL, properties.some_between_cuts, CUT),
+    Property.of("SomeBeyondCuts", "sometimes", "node", INCREMENTAL, properties.some_beyond_cuts, CUT),
 )
 
 

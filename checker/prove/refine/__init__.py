@@ -20,14 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from routeproof.checker.prove.refine.alternatives import other_answer
-from routeproof.checker.prove.refine.answers import (
-    Objection,
-    Question,
-    altered,
-    heading,
-    objection,
-    objection_to_packed,
-)
+from routeproof.checker.prove.refine.answers import Question, altered, heading, objection, objection_to_packed
 from routeproof.checker.prove.refine.sample import BEYOND_LINES, SMALL, USUAL, Explored, Refinement, Sample
 from routeproof.checker.prove.refine.steps import Looser, case, examined, has_small, steps_allowed, steps_determined
 from routeproof.checker.prove.solve import Case, CodeTheorem, Examination
@@ -78,7 +71,7 @@ def theorems(sample: Sample, wider: Sample | None = None) -> list[CodeTheorem]:
             "StepsAllowed",
             rules,
             "What can happen in a state is what the relation says, and so are queues, clients and ghosts after it.",
-            partial(_whole_steps, sample),
+            lambda: steps_allowed(sample.explored, sample.whole),
             sample.bound if small else f"{sample.bound}; none is small enough for StepsDetermined",
         ),
         *([of_steps] if small else []),
@@ -95,10 +88,6 @@ def answers_allowed(sample: Sample) -> list[Examination]:
 
 def answers_determined(sample: Sample) -> list[Examination]:
     return _rows(sample, RELATED, _determined, _determined_of_many)
-
-
-def _whole_steps(sample: Sample) -> list[Examination]:
-    return steps_allowed(sample.explored, sample.whole)
 
 
 Cases = Callable[[Row], Iterable[Case]]
@@ -140,11 +129,9 @@ def _answer(expected: bool, explored: Explored, question: Question) -> Case:
         found = objection_to_packed(explored.worded.structure, explored.world.protocol, question)
     else:
         found = objection(explored.worded.structure, question)
-    return Case(expected, found is None, partial(_told, found, question))
-
-
-def _told(found: Objection | None, question: Question) -> dict[str, str]:
-    return {"the relation": str(found or "nothing forbids it"), **question.told()}
+    return Case(
+        expected, found is None, lambda: {"the relation": str(found or "nothing forbids it"), **question.told()}
+    )
 
 
 # -- is another one? ---------------------------------------------------------------------------------------------------

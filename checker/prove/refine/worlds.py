@@ -15,22 +15,7 @@ from functools import cached_property
 
 from attrs import evolve, field, frozen
 
-from routeproof.checker.prove.refine.answers import (
-    Objection,
-    Question,
-    Spoken,
-    Structure,
-    Unsayable,
-    Word,
-    broken,
-    entries_of,
-    heading,
-    item_by_item,
-    known,
-    objection_to_packed,
-    spoken,
-    word,
-)
+from routeproof.checker.prove.refine import answers
 from routeproof.model.history import History, Operation
 from routeproof.model.messages import describe
 from routeproof.model.overlay import LOCAL
@@ -63,11 +48,11 @@ class Worded:
     world: World
     step: type[WorldStep] = WorldStep
     handler: type[HandlerStep] = HandlerStep
-    structure: Structure = field(init=False)
+    structure: answers.Structure = field(init=False)
 
     @structure.default
-    def _of_instance(self) -> Structure:
-        return Structure(self.world.instance)
+    def _of_instance(self) -> answers.Structure:
+        return answers.Structure(self.world.instance)
 
     @property
     def policy(self) -> str:
@@ -76,14 +61,16 @@ class Worded:
     @cached_property
     def operations(self) -> dict[Operation, tuple[str, int]]:
         """Each operation of the ledger in the relation's words."""
-        return {o: (name_of(word(o.message)[0]), word(o.message)[1]) for o in self.world.ledger.operations}
+        return {
+            o: (name_of(answers.word(o.message)[0]), answers.word(o.message)[1]) for o in self.world.ledger.operations
+        }
 
     # -- a state in the relation's words -------------------------------------------------------------------------------
 
     def state(self, state: ModelState, on: Sequence[Place]) -> WorldState:
         tables: dict[str, list[tuple[int, ...]]] = {"advs": [], "subs": [], "sent": []}
         for node, local in zip(self.world.nodes, state.locals, strict=True):
-            for name, tuples in entries_of(node, local).items():
+            for name, tuples in answers.entries_of(node, local).items():
                 tables[name] += [(node, *each) for each in tuples]
         return WorldState(
             **{name: holding(tuples) for name, tuples in tables.items()}, on=holding(on), **self.history(state.history)
@@ -108,7 +95,7 @@ class Worded:
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
-    def objection_to_step(self, before: ModelState, taken: ModelStep) -> Objection | None:
+    def objection_to_step(self, before: ModelState, taken: ModelStep) -> answers.Objection | None:
         try:
             across = Across.of(self, before, taken)
             logic = self.structure.logic(len(across.items))
@@ -119,9 +106,9 @@ class Worded:
                 self.state(taken.state, across.new),
                 across.sends,
             )
-            return broken(self.structure, clauses, logic, across.items)
-        except Unsayable as error:
-            return Objection(str(error))
+            return answers.broken(self.structure, clauses, logic, across.items)
+        except answers.Unsayable as error:
+            return answers.Objection(str(error))
 
     def allowed(self, state: ModelState) -> set[str]:
         """Labels of the model's actions that the relation says can happen."""
@@ -147,14 +134,14 @@ class Worded:
         return found
 
 
-def items_of(world: World, state: ModelState) -> tuple[tuple[Word, ...], list[Place]]:
+def items_of(world: World, state: ModelState) -> tuple[tuple[answers.Word, ...], list[Place]]:
     """Every message that is queued, in an order in which each queue's are in their order."""
-    words: list[Word] = []
+    words: list[answers.Word] = []
     places: list[Place] = []
     for (x, y), queue in zip(world.links, state.queues, strict=True):
         for message in queue:
             places.append((len(words), x, y))
-            words.append(heading(message))
+            words.append(answers.heading(message))
     return tuple(words), places
 
 
@@ -164,10 +151,10 @@ class Across:
 
     worded: Worded
     taken: ModelStep
-    items: tuple[Word, ...]
+    items: tuple[answers.Word, ...]
     old: list[Place]
     new: list[Place]
-    said: Spoken
+    said: answers.Spoken
 
     @classmethod
     def of(cls, worded: Worded, before: ModelState, taken: ModelStep) -> Across:
@@ -184,8 +171,8 @@ class Across:
             new += kept if stayed else []
             for message in then[len(stays) :] if stayed else then:
                 new.append((len(words), x, y))
-                words.append(heading(message))
-        return cls(worded, taken, tuple(words), old, new, spoken(item_by_item(taken.outcome.sends)))
+                words.append(answers.heading(message))
+        return cls(worded, taken, tuple(words), old, new, answers.spoken(answers.item_by_item(taken.outcome.sends)))
 
     @property
     def sends(self) -> Sends:
@@ -208,11 +195,11 @@ class Across:
         if action.operation is not None:
             name, subject = worded.operations[action.operation]
             if name not in OPERATIONS:
-                raise Unsayable(no_operation(name))
+                raise answers.Unsayable(no_operation(name))
             return step.operation(name, subject)
         sender, here = worded.world.links[action.link]
         item = next(i for i, x, y in self.old if (x, y) == (sender, here))
-        return step.delivery(*heading(self.taken.message), item, sender, here)
+        return step.delivery(*answers.heading(self.taken.message), item, sender, here)
 
 
 class Unasked(HandlerStep):
@@ -228,10 +215,10 @@ class PackedWorded(Worded):
 
     handler: type[HandlerStep] = Unasked
 
-    def objection_to_step(self, before: ModelState, taken: ModelStep) -> Objection | None:
+    def objection_to_step(self, before: ModelState, taken: ModelStep) -> answers.Objection | None:
         return super().objection_to_step(before, taken) or self._objection_to_answer(before, taken)
 
-    def _objection_to_answer(self, before: ModelState, taken: ModelStep) -> Objection | None:
+    def _objection_to_answer(self, before: ModelState, taken: ModelStep) -> answers.Objection | None:
         """Objection to the broker's answer, read off its tables and the new messages in its queues after the step."""
         world, here = self.world, taken.action.node
         queues = zip(world.links, before.queues, taken.state.queues, strict=True)
@@ -239,13 +226,13 @@ class PackedWorded(Worded):
         delivered = tuple(send for send in taken.outcome.sends if send[0] == LOCAL)
         was, local = (state.locals[world.nodes.index(here)] for state in (before, taken.state))
         answer = evolve(taken.outcome, local=local, sends=(*said, *delivered))
-        question = Question(self.policy, here, was, taken.sender, taken.message, answer)
-        return objection_to_packed(self.structure, world.protocol, question)
+        question = answers.Question(self.policy, here, was, taken.sender, taken.message, answer)
+        return answers.objection_to_packed(self.structure, world.protocol, question)
 
 
 def described(world: World, state: ModelState) -> str:
     """A state, for people."""
-    tables = [f"b{n}: {known(local)}" for n, local in zip(world.nodes, state.locals, strict=True)]
+    tables = [f"b{n}: {answers.known(local)}" for n, local in zip(world.nodes, state.locals, strict=True)]
     queues = [
         f"b{x} to b{y}: {', '.join(map(describe, queue))}"
         for (x, y), queue in zip(world.links, state.queues, strict=True)

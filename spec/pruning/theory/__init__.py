@@ -7,42 +7,11 @@ always), `distance` and `equation_3` (shares along a path, and what publications
 
 from __future__ import annotations
 
-from routeproof.spec.pruning.theory import equation_3
-from routeproof.spec.pruning.theory.distance import (
-    HOPS,
-    MATCHED,
-    NESTED,
-    SAMPLE,
-    STATISTIC,
-    property_3,
-    property_3_in_tables,
-    shares,
-)
+from routeproof.spec.pruning.theory import distance, equation_3, invariants
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, from_afar, none_is_sent
-from routeproof.spec.pruning.theory.invariants import (
-    BASIS,
-    KEPT_PROMISES,
-    OF_DELIVERY,
-    OF_TABLES,
-    PRUNING,
-    after_each,
-    handling,
-    held_and_resumed,
-    issued_again,
-    step_facts,
-)
 from routeproof.spec.pruning.theory.promises import HELD_BEFORE, keeps_its_promises, retained_is_what_is_left
 from routeproof.spec.pruning.theory.similarity_needs import IN_TABLES, PROPERTY_3, endless_on_the_way
-from routeproof.spec.theory.invariants import FILTERS, ORDER, QUIET_LEMMAS, SAFETY, STEPS
-from routeproof.spec.theory.invariants.bounded import (
-    AFTER,
-    BOUND_AFTER,
-    SAFETY_LEMMAS,
-    STEPS_AFTER,
-    Bounded,
-    BoundedTheorem,
-    delivery_happens,
-)
+from routeproof.spec.theory.invariants import FILTERS, ORDER, QUIET_LEMMAS, SAFETY, STEPS, bounded
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Inductive
 from routeproof.spec.theory.proof import Theorem
 from routeproof.spec.theory.propagation import proved
@@ -55,11 +24,11 @@ from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
 
 def _holds(names: tuple[str, ...]) -> list[Inductive]:
-    return list(handling().of_conjuncts(names))
+    return list(invariants.handling().of_conjuncts(names))
 
 
 def _follows(*names: str) -> list[Inductive]:
-    return list(handling().of_lemmas(names))
+    return list(invariants.handling().of_lemmas(names))
 
 
 PRUNING_DELIVERS = "PruningDeliveryHappens"
@@ -75,14 +44,14 @@ SIMILARITY_THEOREMS = (
         "SimilarityGrows",
         ("SIM-3", "SIM-4", "SIM-5", "SIM-6"),
         "Property 3: the share of what S matches that others' paths bring past a broker grows toward the publisher.",
-        lambda: [*proved(property_3, "none"), *shares()],
-        (NESTED, SAMPLE, MATCHED),
+        lambda: [*proved(distance.property_3, "none"), *distance.shares()],
+        (distance.NESTED, distance.SAMPLE, distance.MATCHED),
     ),
     Theorem(
         "SimilarityInTables",
         ("SIM-3", "RTE-3"),
         "Property 3 read of tables holds without covering.",
-        lambda: proved(property_3_in_tables, "none"),
+        lambda: proved(distance.property_3_in_tables, "none"),
         (TREE, AGREEMENT, SETTLED, FLOODED, DRAWN, FINITE),
         rests_on=(WAYS,),
     ),
@@ -97,7 +66,7 @@ SIMILARITY_THEOREMS = (
         ("STA-1", "STA-2", "STA-5", "SIM-6"),
         "Equation 3, under any policy: short of the publisher, what distances tell is the share of Property 3.",
         lambda: [each for policy in POLICIES for each in proved(equation_3.equation_3, policy, f"{policy} / ")],
-        (TREE, *LASTING, COVERING, IDS, DRAWN, MATCHING, FINITELY_MANY, FINITE, STATISTIC, HOPS),
+        (TREE, *LASTING, COVERING, IDS, DRAWN, MATCHING, FINITELY_MANY, FINITE, distance.STATISTIC, distance.HOPS),
         rests_on=(WAYS,),
     ),
     Theorem(
@@ -130,43 +99,43 @@ PRUNING_THEOREMS = (
         "PruningStepFacts",
         ("COV-8", "RTE-6", "PRN-6", "PRN-14"),
         "Under pruning, in every step only neighbours are told, of all that changes, and none is without old and new.",
-        lambda: list(step_facts()),
+        lambda: list(invariants.step_facts()),
         (*STEPS, DRAWN),
-        rests_on=BASIS.of_facts(WAYS),
+        rests_on=invariants.BASIS.of_facts(WAYS),
     ),
     Theorem(
         "PruningInvariants",
         ("RTE-2", "RTE-3", "RTE-5", "RTE-7", "COV-8", "PRN-4", "PRN-5", "PRN-7", "PRN-9", "PRN-10", "PRN-11", "PRN-13"),
         "Under pruning, always: what was sent is drawn, what covers each candidate was sent, and links will agree.",
-        lambda: _holds(OF_TABLES),
+        lambda: _holds(invariants.OF_TABLES),
         (*STEPS, *FILTERS),
-        rests_on=BASIS.of("PruningInvariants", WAYS, KEPT_PROMISES),
+        rests_on=invariants.BASIS.of("PruningInvariants", WAYS, invariants.KEPT_PROMISES),
         beside=(LATER,),
     ),
     Theorem(
         "PruningDeliveryInvariants",
         ("RTE-5", "COV-8", "PRN-4", "PRN-5"),
         "Under pruning, always: whatever is queued, something that covers what is owed lies ahead of it.",
-        lambda: _holds(OF_DELIVERY),
+        lambda: _holds(invariants.OF_DELIVERY),
         (*STEPS, *FILTERS),
-        rests_on=BASIS.of("PruningDeliveryInvariants", WAYS, ROADS, KEPT_PROMISES),
+        rests_on=invariants.BASIS.of("PruningDeliveryInvariants", WAYS, ROADS, invariants.KEPT_PROMISES),
         beside=(PRUNING_DELIVERS, LATER),
     ),
     Theorem(
         "PruningCongestion",
         ("PRN-6", "PRN-14"),
         "All these invariants hold after a withdrawal was held, by any broker at any time, and after it was taken up.",
-        lambda: list(after_each(held_and_resumed())),
+        lambda: list(invariants.after_each(invariants.held_and_resumed())),
         (*STEPS, *FILTERS),
-        rests_on=BASIS.of_all_conjuncts("PruningCongestion", WAYS, ROADS, KEPT_PROMISES),
+        rests_on=invariants.BASIS.of_all_conjuncts("PruningCongestion", WAYS, ROADS, invariants.KEPT_PROMISES),
     ),
     Theorem(
         "PruningIssuedAgain",
         ("PRN-13", "PRN-14", "PRN-15"),
         "All these invariants hold after a client comes back to its broker with what it withdrew, under the same id.",
-        lambda: list(after_each(issued_again())),
+        lambda: list(invariants.after_each(invariants.issued_again())),
         (*STEPS, *FILTERS),
-        rests_on=BASIS.of_all_conjuncts("PruningIssuedAgain", WAYS, ROADS, KEPT_PROMISES),
+        rests_on=invariants.BASIS.of_all_conjuncts("PruningIssuedAgain", WAYS, ROADS, invariants.KEPT_PROMISES),
     ),
     Theorem(
         "PruningQuietLemmas",
@@ -174,7 +143,7 @@ PRUNING_THEOREMS = (
         "Under pruning, where no control message is queued, coverers lie on every path to what is advertised.",
         lambda: _follows(*QUIET_LEMMAS),
         (COVERING, MESSAGES),
-        rests_on=BASIS.of("PruningQuietLemmas", ROADS),
+        rests_on=invariants.BASIS.of("PruningQuietLemmas", ROADS),
     ),
     Theorem(
         "PruningNoLostDelivery",
@@ -182,7 +151,7 @@ PRUNING_THEOREMS = (
         "Under pruning, at every moment, what is owed is delivered by the time that no copy of it is left.",
         lambda: _follows(*SAFETY["NoLostDelivery"]),
         (MESSAGES,),
-        rests_on=BASIS.of("PruningNoLostDelivery", ROADS),
+        rests_on=invariants.BASIS.of("PruningNoLostDelivery", ROADS),
         beside=(PRUNING_DELIVERS,),
     ),
     Theorem(
@@ -190,7 +159,7 @@ PRUNING_THEOREMS = (
         ("RTE-5", "PRN-6"),
         "Under pruning, at every moment, nothing was delivered twice for one subscription; every delivery matches.",
         lambda: _follows(*SAFETY["NoDuplicate"]),
-        rests_on=BASIS.of("PruningNoDuplicate"),
+        rests_on=invariants.BASIS.of("PruningNoDuplicate"),
         beside=(PRUNING_DELIVERS,),
     ),
     Theorem(
@@ -199,7 +168,7 @@ PRUNING_THEOREMS = (
         "Under pruning, where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
         lambda: _follows(*SAFETY["Agreement"]),
         (MESSAGES,),
-        rests_on=BASIS.of("PruningAgreement", WAYS),
+        rests_on=invariants.BASIS.of("PruningAgreement", WAYS),
         beside=(PRUNING_DELIVERS,),
     ),
     Theorem(
@@ -208,7 +177,7 @@ PRUNING_THEOREMS = (
         "Under pruning, where it is quiet, what a broker has without being active is retained on the way to its home.",
         lambda: _follows("anchored", "no residue of advertisements"),
         (MESSAGES,),
-        rests_on=BASIS.of("PruningAnchored", ROADS),
+        rests_on=invariants.BASIS.of("PruningAnchored", ROADS),
         beside=(PRUNING_DELIVERS, "PruningRetained"),
     ),
     Theorem(
@@ -216,7 +185,7 @@ PRUNING_THEOREMS = (
         ("RTE-7", "PRN-11"),
         "Under pruning, at every moment, what was sent intersects an advertisement that came from there.",
         lambda: _follows(*SAFETY["NoStray"]),
-        rests_on=BASIS.of("PruningNoStray"),
+        rests_on=invariants.BASIS.of("PruningNoStray"),
         beside=(PRUNING_DELIVERS,),
     ),
     Theorem(
@@ -224,42 +193,42 @@ PRUNING_THEOREMS = (
         ("RTE-1", "RTE-2", "RTE-3"),
         "Under pruning, at every moment, last hops lead to the home of s, or of a, and never back.",
         lambda: _follows(*SAFETY["SimplePaths"]),
-        rests_on=BASIS.of("PruningSimplePaths", WAYS, ROADS),
+        rests_on=invariants.BASIS.of("PruningSimplePaths", WAYS, ROADS),
         beside=(PRUNING_DELIVERS,),
     ),
 )
 
-SAFE = (*(name for name in SAFETY_LEMMAS if name in PRUNING.lemmas), "anchored")
+SAFE = (*(name for name in bounded.SAFETY_LEMMAS if name in invariants.PRUNING.lemmas), "anchored")
 """Safety lemmas of any broker that prunes: Anchored is the part of NoResidue that pruning keeps."""
 
 
-def _safety() -> Bounded:
+def _safety() -> bounded.Bounded:
     """With holds, and whatever decides."""
-    proof = handling()
-    return Bounded(
+    proof = invariants.handling()
+    return bounded.Bounded(
         name="pruning",
         proof=proof,
         sentences=[proof.book[name] for name in SAFE],
-        size=AFTER,
-        steps=STEPS_AFTER,
+        size=bounded.AFTER,
+        steps=bounded.STEPS_AFTER,
         given=tuple(proof.book.conjuncts),
     )
 
 
 BOUNDED_THEOREMS = (
-    BoundedTheorem(
+    bounded.BoundedTheorem(
         PRUNING_DELIVERS,
         ("RTE-2", "RTE-3", "RTE-5"),
         "Under pruning, too, a run from the beginning leads to a delivery that is owed, across a link, at rest.",
-        lambda: [delivery_happens("pruning", handling())],
+        lambda: [bounded.delivery_happens("pruning", invariants.handling())],
         hypotheses=(FAITHFUL, ONCE),
     ),
-    BoundedTheorem(
+    bounded.BoundedTheorem(
         "PruningSafeFromAnywhere",
         ("RTE-2", "RTE-3", "RTE-5", "RTE-6", "RTE-7", "COV-8"),
         "Under pruning, the safety properties hold from any moment of which the invariants are true.",
         lambda: [_safety()],
-        BOUND_AFTER,
+        bounded.BOUND_AFTER,
         (FAITHFUL, ONCE),
     ),
 )

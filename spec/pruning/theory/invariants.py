@@ -13,16 +13,7 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from routeproof.spec.pruning.theory.relation import (
-    HELD,
-    Congested,
-    CongestedStep,
-    Holds,
-    IssuedAgain,
-    Resumes,
-    Resumption,
-    held_in,
-)
+from routeproof.spec.pruning.theory import relation
 from routeproof.spec.theory import ADV, BROKER, Broker, Clause, Sub, Term, Truth
 from routeproof.spec.theory.invariants import QUIET_LEMMAS, ROUTING, SAFETY
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment
@@ -48,7 +39,7 @@ def sent_is_drawn(m: Moment, x: Broker, y: Broker, s: Sub) -> Truth:
 @OWN.conjunct(needs="came_from_home said_away_from_home queues_are_on_links")
 def held_came_from_home(m: Moment, b: Broker, s: Sub, x: Broker) -> Truth:
     """A held withdrawal came from the neighbour on the way to its subscription's home, and at home from its client."""
-    return m.logic.implies(held_in(m.logic, m.state)(b, s, x), m.equal(x, m.toward(b, m.home(s))))
+    return m.logic.implies(relation.held_in(m.logic, m.state)(b, s, x), m.equal(x, m.toward(b, m.home(s))))
 
 
 def is_retained(m: Moment, x: Term, y: Term, s: Term) -> Truth:
@@ -121,8 +112,8 @@ class Handling(Induction):
     """Over the steps in which a message is handled; at first nothing is held."""
 
     def beginning(self, moment: Moment) -> list[Clause]:
-        logic, held = moment.logic, held_in(moment.logic, moment.state)
-        nothing = Clause("held is empty", HELD, lambda b, s, x: logic.no(held(b, s, x)))
+        logic, held = moment.logic, relation.held_in(moment.logic, moment.state)
+        nothing = Clause("held is empty", relation.HELD, lambda b, s, x: logic.no(held(b, s, x)))
         return [*super().beginning(moment), nothing]
 
 
@@ -136,23 +127,23 @@ class Later(Induction):
 
 @cache
 def handling() -> Induction:
-    return Handling(PRUNING, step=CongestedStep, handler=Congested, basis=BASIS)
+    return Handling(PRUNING, step=relation.CongestedStep, handler=relation.Congested, basis=BASIS)
 
 
 @cache
 def holding() -> Induction:
     """Further facts: each of these is about the messages of one event, and of no other."""
-    return Induction(PRUNING, step=CongestedStep, handler=Holds, basis=BASIS)
+    return Induction(PRUNING, step=relation.CongestedStep, handler=relation.Holds, basis=BASIS)
 
 
 @cache
 def resuming() -> Induction:
-    return Later(PRUNING, step=Resumption, handler=Resumes, basis=BASIS)
+    return Later(PRUNING, step=relation.Resumption, handler=relation.Resumes, basis=BASIS)
 
 
 @cache
 def issuing_again() -> Induction:
-    return Induction(PRUNING, step=IssuedAgain, handler=Congested, basis=BASIS)
+    return Induction(PRUNING, step=relation.IssuedAgain, handler=relation.Congested, basis=BASIS)
 
 
 _NAMED = {event.name: event for event in EVENTS}

@@ -23,15 +23,7 @@ import z3
 
 from routeproof.spec.theory.filters import pairs
 from routeproof.spec.theory.filters.pairs import CHARACTERS, EXIST, decided, ordered, unordered
-from routeproof.spec.theory.filters.predicates import (
-    BOOLEAN_FORMS,
-    INTEGER,
-    NUMBER_FORMS,
-    PRESENT,
-    STRING_FORMS,
-    Form,
-    Values,
-)
+from routeproof.spec.theory.filters.predicates import ON_BOOLEANS, ON_NUMBERS, ON_STRINGS, Form, Values
 from routeproof.spec.theory.filters.strings import AllWords, ShortWords
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, ShownValue, Theorem
 
@@ -184,9 +176,6 @@ def _members(values: Sequence[Any]) -> str:
 
 
 SHORT = ShortWords(3)
-ON_NUMBERS = (*NUMBER_FORMS, INTEGER, PRESENT)
-ON_BOOLEANS = (*BOOLEAN_FORMS, PRESENT)
-ON_STRINGS = (*STRING_FORMS, PRESENT)
 
 
 OVERLAPPING_PAIRS = decided("overlaps", unordered(ON_STRINGS))

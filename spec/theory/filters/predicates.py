@@ -146,6 +146,8 @@ STRING_FORMS = tuple(
 BOOLEAN_FORMS = tuple(Form(operator, "boolean") for operator in ("=", "!="))
 PRESENT, INTEGER = Form("present"), Form("integer")
 FORMS = (*NUMBER_FORMS, INTEGER, *STRING_FORMS, *BOOLEAN_FORMS, PRESENT)
+ON_NUMBERS = (*NUMBER_FORMS, INTEGER, PRESENT)
+ON_STRINGS, ON_BOOLEANS = (*STRING_FORMS, PRESENT), (*BOOLEAN_FORMS, PRESENT)
 
 
 def holds(words: StringTheory, form: Form, constant: Constant, value: Value) -> Truth:

@@ -9,20 +9,7 @@ from __future__ import annotations
 
 from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Proof
-from routeproof.spec.theory.propagation.paths import (
-    ENTRY,
-    Directed,
-    arrives_for,
-    directed,
-    drawn_there,
-    draws,
-    has_for,
-    held,
-    is_candidate,
-    on_its_tree,
-    onto,
-    shape,
-)
+from routeproof.spec.theory.propagation import paths
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of, told_candidates, told_coverers
 from routeproof.spec.theory.relation.quiet_states import Scene
 
@@ -36,30 +23,30 @@ def coverers_everywhere(proof: Proof, q: Scene, known: Hypotheses, candidate: Cl
         return tree.toward(y, q.source(a))
 
     def coverer(y: Term, r: Term, a: Term) -> Truth:
-        return logic.some((SUB,), lambda t: all_of(covers(t, r), lambda: has_for(q, y, t, a)))
+        return logic.some((SUB,), lambda t: all_of(covers(t, r), lambda: paths.has_for(q, y, t, a)))
 
     sent = proof.lemma(
         "toward an advertisement, of what a broker has for it something is sent that covers it",
         (BROKER, SUB, ADV),
         when=lambda y, t, a: all_of(
-            q.offers(a), q.facts.overlaps(a, t), logic.apart(y, q.source(a)), lambda: has_for(q, y, t, a)
+            q.offers(a), q.facts.overlaps(a, t), logic.apart(y, q.source(a)), lambda: paths.has_for(q, y, t, a)
         ),
         then=lambda y, t, a: logic.some((SUB,), lambda w: all_of(covers(w, t), q.state.sent(y, next_one(y, a), w))),
         given=lambda y, t, a: [(candidate, y, t, a), (covered, y, next_one(y, a), t), (ways.next_one, y, q.source(a))],
     )
-    arrives = arrives_for(proof, q, known)
+    arrives = paths.arrives_for(proof, q, known)
     return along(
         proof,
         q,
         "on the path to an advertisement everybody has for it something that covers it",
         (BROKER, SUB, ADV),
-        when=lambda x, r, a: all_of(q.wants(r), draws(q, a, x, r)),
+        when=lambda x, r, a: all_of(q.wants(r), paths.draws(q, a, x, r)),
         start=lambda x, r, a: q.home(r),
         end=lambda x, r, a: x,
         holds=lambda y, x, r, a: coverer(y, r, a),
         begins=lambda x, r, a: [(known.subscribed, r), (ways.next_one, q.home(r), q.source(a)), *known.covering],
         onward=lambda x, r, a, y: [
-            *onto(known, q, x, r, a, y),
+            *paths.onto(known, q, x, r, a, y),
             (sent, y, None, a),
             (arrives, y, None, a),
             *known.covering,
@@ -107,9 +94,9 @@ def property_2(q: Scene) -> Proof:
     logic, tree, ways, subs, sent = q.logic, q.tree, known.ways, q.state.subs, q.state.sent
     all_of = logic.all_of
     told, covered = told_candidates(proof, q, known), told_coverers(proof, q, known)
-    where = directed(proof, q, known, told)
-    on_tree = drawn_there(proof, q, known, told, where)
-    candidate = is_candidate(proof, q, known)
+    where = paths.directed(proof, q, known, told)
+    on_tree = paths.drawn_there(proof, q, known, told, where)
+    candidate = paths.is_candidate(proof, q, known)
     everywhere = coverers_everywhere(proof, q, known, candidate, covered)
     toward_it = goes_no_further(proof, q, known, told, everywhere)
     proof.lemma(
@@ -130,7 +117,7 @@ def property_2(q: Scene) -> Proof:
     )
     further = proof.lemma(
         "Property 2, no further: only up to where the ways of it and of each of its coverers meet",
-        ENTRY,
+        paths.ENTRY,
         when=lambda x, s, f: all_of(subs(x, s, f), logic.apart(x, q.home(s))),
         then=lambda x, s, f: logic.some((ADV,), lambda a: draws_unmet(q, a, x, s)),
         given=lambda x, s, f: [(on_tree, x, s, f), (homes, x, s, f), (ways.meeting, q.home(s), None, None, x)],
@@ -138,9 +125,9 @@ def property_2(q: Scene) -> Proof:
     that_far = goes_that_far(proof, q, known, where, candidate)
     proof.lemma(
         "Property 2, exactly: it is at its home, and on the paths up to where the ways of it and of its coverers meet",
-        ENTRY,
+        paths.ENTRY,
         when=lambda x, s, f: unequalled(q, s),
-        then=lambda x, s, f: logic.iff(subs(x, s, f), on_its_tree(q, x, s, f, lambda a: draws_unmet(q, a, x, s))),
+        then=lambda x, s, f: logic.iff(subs(x, s, f), paths.on_its_tree(q, x, s, f, lambda a: draws_unmet(q, a, x, s))),
         given=lambda x, s, f: [
             (further, x, s, f),
             (where.from_home, x, s, f),
@@ -152,9 +139,9 @@ def property_2(q: Scene) -> Proof:
     )
     proof.lemma(
         "Property 2, roots: what nothing else covers is on exactly the paths of Property 1",
-        ENTRY,
+        paths.ENTRY,
         when=lambda x, s, f: is_root(q, s),
-        then=lambda x, s, f: logic.iff(subs(x, s, f), on_its_tree(q, x, s, f, lambda a: draws(q, a, x, s))),
+        then=lambda x, s, f: logic.iff(subs(x, s, f), paths.on_its_tree(q, x, s, f, lambda a: paths.draws(q, a, x, s))),
         given=lambda x, s, f: [
             (on_tree, x, s, f),
             (where.from_home, x, s, f),
@@ -165,7 +152,7 @@ def property_2(q: Scene) -> Proof:
             *known.covering,
         ],
     )
-    shape(proof, q, known, where)
+    paths.shape(proof, q, known, where)
     return proof
 
 
@@ -178,7 +165,7 @@ def draws_unmet(q: Scene, a: Term, x: Term, s: Term) -> Truth:
         covers = logic.all_of(q.wants(r), lambda: q.strictly(r, s))
         return logic.implies(covers, lambda: q.tree.between(q.home(s), x, met))
 
-    return logic.all_of(draws(q, a, x, s), lambda: logic.every((SUB,), unmet))
+    return logic.all_of(paths.draws(q, a, x, s), lambda: logic.every((SUB,), unmet))
 
 
 def is_root(q: Scene, s: Term) -> Truth:
@@ -200,7 +187,7 @@ def unequalled(q: Scene, s: Term) -> Truth:
     )
 
 
-def goes_that_far(proof: Proof, q: Scene, known: Hypotheses, where: Directed, candidate: Clause) -> Clause:
+def goes_that_far(proof: Proof, q: Scene, known: Hypotheses, where: paths.Directed, candidate: Clause) -> Clause:
     """Active: before it meets what covers it, nothing holds it back."""
     logic, tree, ways = q.logic, q.tree, known.ways
     all_of = logic.all_of
@@ -234,10 +221,10 @@ def goes_that_far(proof: Proof, q: Scene, known: Hypotheses, where: Directed, ca
         when=reaches,
         start=lambda x, s, a: q.home(s),
         end=lambda x, s, a: x,
-        holds=lambda y, x, s, a: held(q, y, s),
+        holds=lambda y, x, s, a: paths.held(q, y, s),
         begins=lambda x, s, a: [(known.subscribed, s), (ways.next_one, q.home(s), q.home(s))],
         onward=lambda x, s, a, y: [
-            *onto(known, q, x, s, a, y),
+            *paths.onto(known, q, x, s, a, y),
             (candidate, y, s, a),
             (unrivalled, x, s, a, y),
             (known.settled, y, tree.toward(y, x), s),
