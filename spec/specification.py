@@ -6,7 +6,7 @@ paper, our reading of it, its outcome, and the repair where it breaks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -15,7 +15,7 @@ from attrs import Factory, field, frozen
 
 from routeproof.model.filters import Filter
 from routeproof.model.messages import Subscription
-from routeproof.spec.figures import FigureComparison, Verdict
+from routeproof.spec.figures import FigureComparison, Rows, Verdict, judged
 
 if TYPE_CHECKING:
     from routeproof.spec.theory.invariants.bounded import BoundedTheorem
@@ -177,3 +177,19 @@ class Claim:
     instances: tuple[str, ...] = ()
     criterion: tuple[FigureComparison, ...] = ()
     repair: Repair | None = None
+
+    @classmethod
+    def of_figures(
+        cls,
+        measured: Mapping[str, Rows],
+        id: str,
+        paper: str,
+        says: str,
+        reading: str,
+        scope: str,
+        experiment: str,
+        *criterion: FigureComparison,
+    ) -> Claim:
+        """A claim about figures: its criterion gives the verdict of the measured rows of an experiment."""
+        verdict = judged(criterion, measured.get(experiment, {}))
+        return cls(id, paper, says, reading, verdict, scope, experiment, criterion=criterion)

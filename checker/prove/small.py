@@ -23,7 +23,7 @@ from routeproof.spec.theory import BROKER, SORTS, Clause, Function, Part, Relati
 from routeproof.spec.theory.invariants.book import Sentence
 from routeproof.spec.theory.invariants.bounded import Size
 from routeproof.spec.theory.invariants.obligations import Induction
-from routeproof.spec.theory.invariants.step import AFTER, EVENTS, StepEvent, StepView, declared
+from routeproof.spec.theory.invariants.step import AFTER, EVENTS, StepEvent, StepView
 from routeproof.spec.theory.relation import Facts, Sends, Tree, facts_hold, of_overlay, tree_holds
 
 SIZES = (
@@ -120,7 +120,7 @@ class Small:
 
         tree = Tree(relation(known.between), relation(known.link), function(known.toward), function(known.median))
         in_order = logic.known(lambda x, y: x.place < y.place)
-        stage = declared(logic, tree, {"lower": in_order, "before": in_order})
+        stage = StepView.any(logic, tree, {"lower": in_order, "before": in_order})
         for event in EVENTS:
             stage.named(event)  # so that all there is has its name
         return stage

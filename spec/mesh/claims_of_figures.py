@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.figures import FigureComparison, fewer, judged, larger, least, measured_rows, more, most, near
+from routeproof.spec.figures import FigureComparison, fewer, larger, least, measured_rows, more, most, near
 from routeproof.spec.specification import Claim
 
 MEASURED = measured_rows("routeproof.spec.mesh")
@@ -25,10 +25,8 @@ Criterion = tuple[FigureComparison, ...]
 
 def _figure(id: str, paper: str, says: str, reading: str, scope: str, experiment: str, *criterion: Criterion) -> Claim:
     """A claim about figures; its criterion gives the verdict."""
-    parts = tuple(part for group in criterion for part in group)
-    return Claim(
-        id, paper, says, reading, judged(parts, MEASURED.get(experiment, {})), scope, experiment, criterion=parts
-    )
+    parts = (part for group in criterion for part in group)
+    return Claim.of_figures(MEASURED, id, paper, says, reading, scope, experiment, *parts)
 
 
 def _ordered(quantity: str, *strategies: str) -> Criterion:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from routeproof.spec.figures import FigureComparison, fewer, judged, larger, measured_rows, more, most, near
+from routeproof.spec.figures import FigureComparison, fewer, larger, measured_rows, more, most, near
 from routeproof.spec.specification import Claim, Repair
 
 DRAINED = (
@@ -209,8 +209,7 @@ SCALE = "40 publishers, 100 subscriptions each, 18 minutes, one drawing; no queu
 
 def _figure(id: str, paper: str, says: str, reading: str, experiment: str, *criterion: FigureComparison) -> Claim:
     """A claim about figures; its criterion gives the verdict."""
-    verdict = judged(criterion, MEASURED[experiment])
-    return Claim(id, paper, says, reading, verdict, SCALE, experiment, criterion=criterion)
+    return Claim.of_figures(MEASURED, id, paper, says, reading, SCALE, experiment, *criterion)
 
 
 def _falling(quantity: str, metric: str) -> tuple[FigureComparison, ...]:

@@ -17,15 +17,7 @@ from routeproof.model.history import Ledger
 from routeproof.model.instance import POLICIES, Advertiser
 from routeproof.model.messages import Advertisement
 from routeproof.model.overlay import LOCAL, Link, Node, Overlay
-from routeproof.model.placement.vocabulary import (
-    Amount,
-    Decision,
-    PlacementParameters,
-    PlacementTables,
-    Profile,
-    RelocationRequest,
-    parameters_of,
-)
+from routeproof.model.placement import vocabulary
 from routeproof.spec.placement.claims import PLACEMENT_CLAIMS
 from routeproof.spec.specification import LOSSLESS_DELIVERY, OK, Answer, Property, Rule, Seen, Specification, variants
 
@@ -78,7 +70,7 @@ def mean_delay(overlay: Overlay, deliveries: Deliveries, delays: Delays, root: N
 
 # -- properties --------------------------------------------------------------------------------------------------------
 
-States = Mapping[Node, PlacementTables]
+States = Mapping[Node, vocabulary.PlacementTables]
 Queues = Mapping[Link, Sequence[object]]
 Delivered = Mapping[Node, Mapping[int, int]]
 """By broker and rank of a publication of one advertisement, the deliveries."""
@@ -109,7 +101,7 @@ def profiles_true(ledger: Ledger, states: States, queues: Queues, seen: Seen) ->
                 for at, p, onward in seen.spread
                 if at == broker and p in ranks
             ]
-            profile = tables.of("profiles", a, Profile())
+            profile = tables.of("profiles", a, vocabulary.Profile())
             found = {n: _value(x) for n, x in profile.averages}
             if profile.traces != len(rows):
                 return f"broker {broker} has {profile.traces} traces of {a} in its profile; {len(rows)} came there"
@@ -139,7 +131,7 @@ def _newer(old: Fraction | None, newest: int) -> Fraction:
     return Fraction(newest) if old is None else Fraction(newest, 4) + Fraction(3, 4) * old
 
 
-def _value(amount: Amount) -> Fraction:
+def _value(amount: vocabulary.Amount) -> Fraction:
     return Fraction(amount.parts, 4**amount.power)
 
 
@@ -158,7 +150,7 @@ def requests_go_on(ledger: Ledger, queues: Queues) -> Answer:
     exercised = False
     for (_, receiver), queue in queues.items():
         for message in queue:
-            if isinstance(message, RelocationRequest):
+            if isinstance(message, vocabulary.RelocationRequest):
                 exercised = True
                 if receiver in message.path:
                     return f"a request that has passed {message.path} comes to {receiver} again"
@@ -254,13 +246,13 @@ def some_stay(ledger: Ledger, states: States) -> Answer:
     return OK if any(len(d.path) == 1 for _, d in _decisions(ledger, states)) else None
 
 
-def _chosen(ledger: Ledger) -> PlacementParameters:
-    return parameters_of(ledger.instance)
+def _chosen(ledger: Ledger) -> vocabulary.PlacementParameters:
+    return vocabulary.parameters_of(ledger.instance)
 
 
-def _decisions(ledger: Ledger, states: States) -> Iterator[tuple[Advertiser, Decision]]:
+def _decisions(ledger: Ledger, states: States) -> Iterator[tuple[Advertiser, vocabulary.Decision]]:
     for advertiser in ledger.instance.advertisers:
-        decision: Decision | None = states[advertiser.at].of("decisions", advertiser.advertisement, None)
+        decision: vocabulary.Decision | None = states[advertiser.at].of("decisions", advertiser.advertisement, None)
         if decision is not None:
             yield advertiser, decision
 

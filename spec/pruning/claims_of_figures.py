@@ -6,20 +6,10 @@ rows of the runs that `docs/explanation/experiments.md` describes; a test compar
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
-from routeproof.spec.figures import (
-    FigureComparison,
-    fewer,
-    judged,
-    larger,
-    least,
-    measured_rows,
-    more,
-    most,
-    near,
-    smaller,
-)
+from routeproof.spec.figures import FigureComparison, fewer, larger, least, measured_rows, more, most, near, smaller
 from routeproof.spec.specification import Claim
 
 ELSEWHERE = "triggered, mean of the other inner brokers"
@@ -32,12 +22,7 @@ MEASURED = measured_rows("routeproof.spec.pruning")
 """Rows by experiment: (quantity, algorithm) to a number."""
 
 
-def figure(
-    id: str, paper: str, says: str, reading: str, scope: str, experiment: str, *criterion: FigureComparison
-) -> Claim:
-    """A claim whose verdict its criterion gives of what was measured."""
-    verdict = judged(criterion, MEASURED[experiment])
-    return Claim(id, paper, says, reading, verdict, scope, experiment, criterion=criterion)
+figure = partial(Claim.of_figures, MEASURED)
 
 
 def grows(quantity: str, algorithm: str, times: float, first: str, last: str) -> FigureComparison:

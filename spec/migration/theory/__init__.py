@@ -12,17 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import z3
 from attrs import evolve
 
-from routeproof.spec.migration.theory import worlds
-from routeproof.spec.migration.theory.move import (
-    AT_ONCE,
-    DRAINED,
-    EVENTS,
-    MoveEvent,
-    MoveSetting,
-    MoveState,
-    next_move,
-    started,
-)
+from routeproof.spec.migration.theory import move, worlds
 from routeproof.spec.migration.theory.publications import AFTERWARDS, BOOK, COPIES, ORDER
 from routeproof.spec.migration.theory.tables import PHASES, TABLES, Moved
 from routeproof.spec.migration.theory.worlds import LINE, SmallWorld, shortest, without
@@ -63,8 +53,10 @@ class MoveScene:
         tree = declare(Tree, self.logic)
         source, target, home = (self.logic.constant(name, BROKER) for name in ("source", "target", "home"))
         other = self.logic.relation("other", (BROKER,))
-        self.q = MoveSetting(self.logic, tree, source, target, home, other, self.logic.relation("earlier", (PUB, PUB)))
-        self.m = declare(MoveState, self.logic)
+        self.q = move.MoveSetting(
+            self.logic, tree, source, target, home, other, self.logic.relation("earlier", (PUB, PUB))
+        )
+        self.m = declare(move.MoveState, self.logic)
         trees = (*ways_hold(self.logic, tree).every_one(), *roads_hold(self.logic, tree))
         self.trees = [premise(self.logic, each) for each in trees]
         self.rigid = [premise(self.logic, each) for each in self._rigid()]
@@ -91,7 +83,7 @@ class MoveScene:
     def terms(self, name: str) -> list[Term]:
         return self.logic.any_of_each(BOOK[name].sorts)
 
-    def known(self, names: Iterable[str], m: MoveState | None = None) -> list[Premise]:
+    def known(self, names: Iterable[str], m: move.MoveState | None = None) -> list[Premise]:
         """Sentences of the book about a state, as premises."""
         w = Moved(self.q, m or self.m)
         return [premise(self.logic, BOOK[n].clause(w), proved_by(PROVED_BY[n])) for n in names]
@@ -106,11 +98,11 @@ class MoveScene:
     # -- induction -----------------------------------------------------------------------------------------------------
 
     def at_first(self, name: str) -> Obligation:
-        given = [premise(self.logic, each, SETTLED) for each in started(self.q, self.m)]
+        given = [premise(self.logic, each, SETTLED) for each in move.started(self.q, self.m)]
         terms = self.terms(name)
         return self.obligation(f"at first / {name}", BOOK[name].body(Moved(self.q, self.m), *terms), given, True)
 
-    def after(self, event: MoveEvent, name: str) -> Obligation:
+    def after(self, event: move.MoveEvent, name: str) -> Obligation:
         q, logic = self.q, self.logic
         elements = logic.any_of_each(event.sorts, "event_")
         brokers = [each for each, sort in zip(elements, event.sorts, strict=True) if sort == BROKER]
@@ -134,7 +126,7 @@ def holds(book: Book) -> list[Obligation]:
     s = MoveScene()
     return [
         *(s.at_first(name) for name in book.conjuncts if name not in IN_FLIGHT),
-        *(s.after(event, name) for event in EVENTS for name in book.conjuncts),
+        *(s.after(event, name) for event in move.EVENTS for name in book.conjuncts),
         *(s.lemma(name) for name in book.lemmas),
     ]
 
@@ -144,13 +136,13 @@ def begins_again() -> list[Obligation]:
     s = MoveScene()
     q, m, logic = s.q, s.m, s.logic
     target = logic.constant("next_target", BROKER)
-    then, beginning = next_move(q, m, target)
+    then, beginning = move.next_move(q, m, target)
     quiet = Clause("quiet", (BROKER,), lambda b: logic.no(logic.any_of(m.addition(b), m.withdrawal(b))))
     over = Clause("over", (), m.resumed)
     given = [premise(logic, quiet, SETTLED), premise(logic, over, SETTLED)]
     needs = (*PHASES.conjuncts, *TABLES.conjuncts, *COPIES.conjuncts, *AFTERWARDS.lemmas)
     found = []
-    for clause in started(then, beginning):
+    for clause in move.started(then, beginning):
         goal = clause.at(*logic.any_of_each(clause.sorts))
         found.append(s.obligation(clause.name, goal, [*given, *s.known(needs)], True))
     for name in IN_FLIGHT:
@@ -176,7 +168,7 @@ def nothing_published() -> list[Obligation]:
 def happens() -> list[Obligation]:
     """Every event happens, every sentence says something, and in small worlds every run ends with the move."""
     rows: dict[str, bool] = {
-        **{f"it happens: {event.name}": event.name in worlds.happens() for event in EVENTS},
+        **{f"it happens: {event.name}": event.name in worlds.happens() for event in move.EVENTS},
         **{f"it says something: {name}": name in worlds.speaks() for name in (*BOOK.conjuncts, *BOOK.lemmas)},
         **{f"a move ends: {world.name}": worlds.ends_well(world) for world in worlds.WORLDS},
     }
@@ -188,8 +180,8 @@ PAIR = SmallWorld(((1, 2),), 1, 2, 2, 2)
 LOSES, OVERTAKES = "nothing is lost", "deliveries are in order"
 
 
-NEEDS: Mapping[str, tuple[SmallWorld, tuple[MoveEvent, ...], str]] = {
-    "the update removes at once, as printed": (evolve(PAIR, removal=AT_ONCE), EVENTS, LOSES),
+NEEDS: Mapping[str, tuple[SmallWorld, tuple[move.MoveEvent, ...], str]] = {
+    "the update removes at once, as printed": (evolve(PAIR, removal=move.AT_ONCE), move.EVENTS, LOSES),
     "the completion does not wait for the mark": (
         PAIR,
         without("mark at the source", guard=lambda q, m: q.logic.all_of(m.paused(), q.logic.no(m.flushed()))),
@@ -217,7 +209,7 @@ NEEDS: Mapping[str, tuple[SmallWorld, tuple[MoveEvent, ...], str]] = {
 def needed() -> list[Obligation]:
     found = []
     for what, (world, events, said) in NEEDS.items():
-        is_true = shortest(evolve(world, removal=DRAINED), said) is None
+        is_true = shortest(evolve(world, removal=move.DRAINED), said) is None
         guards = {"with nothing left out it is true": is_true}
         goal = shortest(world, said, events) is not None
         found.append(Obligation(f"{what}: {said}", goal, guards=guards))

@@ -13,14 +13,7 @@ import z3
 from attrs import evolve
 
 from routeproof.model.overlay import Overlay
-from routeproof.spec.pruning.theory.distance import (
-    Several,
-    has_several,
-    matches_several,
-    measures_of,
-    passes,
-    source_of,
-)
+from routeproof.spec.pruning.theory import distance
 from routeproof.spec.pruning.theory.equation_3 import equation_3, on_its_way
 from routeproof.spec.pruning.theory.similarity_needs import TWO, gone, publishing, shared
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
@@ -44,15 +37,18 @@ from routeproof.spec.theory.relation.quiet_states import Example, Scene
 
 
 def told(
-    q: Scene, several: Several = matches_several, later: Example | None = None, everywhere: bool = False
+    q: Scene,
+    several: distance.Several = distance.matches_several,
+    later: Example | None = None,
+    everywhere: bool = False,
 ) -> Clause:
     """Equation 3 with another statistic, of another population, or at the publisher too."""
-    logic, measures, then = q.logic, measures_of(q, several), later.scene() if later is not None else q
+    logic, measures, then = q.logic, distance.measures_of(q, several), later.scene() if later is not None else q
 
     def says(y: Term, s: Term, p: Term) -> Truth:
-        scope = logic.all_of(on_its_way(q, y, s, p), lambda: everywhere or logic.apart(y, source_of(q, p)))
+        scope = logic.all_of(on_its_way(q, y, s, p), lambda: everywhere or logic.apart(y, distance.source_of(q, p)))
         near: Callable[[], Truth] = lambda: measures.distance(q.home(s), p) <= measures.hops(q.home(s), y)  # noqa: E731
-        return logic.implies(scope, lambda: logic.iff(near(), passes(then, y, s, p)))
+        return logic.implies(scope, lambda: logic.iff(near(), distance.passes(then, y, s, p)))
 
     return Clause("equation 3", (BROKER, SUB, PUB), says)
 
@@ -60,7 +56,7 @@ def told(
 def all_entries(q: Scene, x: Term, p: Term) -> Truth:
     """STA-5 to the letter: entries that came from where the publication comes from count too."""
     logic = q.logic
-    return has_several(
+    return distance.has_several(
         q, lambda t: logic.all_of(q.facts.matches(p, t), logic.some((BROKER,), lambda f: q.state.subs(x, t, f)))
     )
 
@@ -260,7 +256,7 @@ def none_is_sent() -> list[Obligation]:
     return fails(named, scene, equation_3, FINITELY_MANY, broken, _measured(scene, z3.If(x == term[1], 1, 0), hops))
 
 
-def _measured(scene: Scene, distance: z3.ExprRef, hops: z3.ExprRef) -> Definitions:
+def _measured(scene: Scene, far: z3.ExprRef, hops: z3.ExprRef) -> Definitions:
     """Definitions of the names in `measures_of`."""
-    measures = measures_of(scene)
-    return [(measures.distance, distance), (measures.hops, hops)]
+    measures = distance.measures_of(scene)
+    return [(measures.distance, far), (measures.hops, hops)]

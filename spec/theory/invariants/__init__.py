@@ -17,7 +17,7 @@ from operator import or_
 
 from attrs import frozen
 
-from routeproof.spec.theory import BROKER, SUB, Broker, Relation, Sub, Symbolic, Term, Truth, declare, topmost_from
+from routeproof.spec.theory import BROKER, SUB, Broker, Sub, Symbolic, Term, Truth, declare, relation, topmost_from
 from routeproof.spec.theory.invariants import quiet
 from routeproof.spec.theory.invariants.book import Book, Moment
 from routeproof.spec.theory.invariants.facts import Basis
@@ -28,18 +28,6 @@ from routeproof.spec.theory.invariants.step import promises
 from routeproof.spec.theory.invariants.tables import ADVERTISEMENTS, SUBSCRIPTIONS
 from routeproof.spec.theory.proof import Obligation, Premise, Theorem, premise
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
-from routeproof.spec.theory.relation import (
-    COVERING,
-    DRAWN,
-    IDS,
-    MATCHING,
-    MESSAGES,
-    TOTAL,
-    Facts,
-    Sends,
-    TableRelations,
-    facts_hold,
-)
 from routeproof.spec.theory.relation.routing import POLICIES, HandlerStep
 from routeproof.spec.theory.relation.ways import ROADS, WAYS
 
@@ -56,22 +44,22 @@ class _PolicyBroker:
     policy: str
     logic: Symbolic
     handler: HandlerStep
-    facts: Facts
+    facts: relation.Facts
     u: Term
 
     @classmethod
     def under(cls, policy: str, handler: type[HandlerStep]) -> _PolicyBroker:
         logic = Symbolic()
-        facts = declare(Facts, logic)
+        facts = declare(relation.Facts, logic)
         here, u = logic.constant("here", BROKER), logic.constant("u", BROKER)
-        before, after = declare(TableRelations, logic), declare(TableRelations, logic, "_after")
-        broker = handler(logic, facts, policy, here, u, before, after, declare(Sends, logic))
+        before, after = declare(relation.TableRelations, logic), declare(relation.TableRelations, logic, "_after")
+        broker = handler(logic, facts, policy, here, u, before, after, declare(relation.Sends, logic))
         return cls(policy, logic, broker, facts, u)
 
     def obligations(self) -> list[Obligation]:
         logic, u = self.logic, self.u
         r, s, t = (logic.constant(name, SUB) for name in "rst")
-        covering = [each for each in facts_hold(logic, self.facts) if set(each.sorts) == {SUB}]
+        covering = [each for each in relation.facts_hold(logic, self.facts) if set(each.sorts) == {SUB}]
         given = [premise(logic, clause) for clause in covering]
         only, covered = promises(self.handler, lambda u: True)
         candidate = self.handler.candidate(u, s)
@@ -111,7 +99,7 @@ class _PolicyBroker:
     def finitely_many(self, s: Term) -> Truth:
         """Among s and the subscriptions that could quench it, directly or not, one is quenched by none of them."""
         logic, broker, u = self.logic, self.handler, self.u
-        among: Relation = {"none": broker.candidate, "active": broker.candidate, "lazy": broker.fresh}[self.policy]
+        among = {"none": broker.candidate, "active": broker.candidate, "lazy": broker.fresh}[self.policy]
         return topmost_from(logic, SUB, s, lambda t: among(u, t), self.quenches)
 
 
@@ -196,9 +184,9 @@ SAFETY = {
 RESIDUE = ("no residue of subscriptions", "no residue of advertisements")
 QUIET_STATES = {policy: quiet_states(policy) for policy in POLICIES}
 
-STEPS = (FAITHFUL, ONCE, MESSAGES)
-FILTERS = (COVERING, MATCHING, DRAWN)
-ORDER = (IDS, TOTAL)
+STEPS = (FAITHFUL, ONCE, relation.MESSAGES)
+FILTERS = (relation.COVERING, relation.MATCHING, relation.DRAWN)
+ORDER = (relation.IDS, relation.TOTAL)
 
 PROMISES = "PoliciesKeepPromises"
 DELIVERS = "DeliveryHappens"
@@ -234,14 +222,14 @@ ROUTING_THEOREMS = (
         ("RTE-3", "COV-1", "COV-2", "COV-3", "COV-4", "COV-6", "COV-10"),
         "Under none, active and lazy, only candidates are wanted, and something that covers each candidate.",
         keep_their_promises,
-        (COVERING, *ORDER, FINITELY_MANY),
+        (relation.COVERING, *ORDER, FINITELY_MANY),
     ),
     Theorem(
         "StepFacts",
         ("COV-8", "RTE-6"),
         "In every step only neighbours are told, of all that changes, and none is without both the old and the new.",
         lambda: list(routing().of_facts()),
-        (*STEPS, DRAWN),
+        (*STEPS, relation.DRAWN),
         rests_on=BASIS.of_facts(WAYS),
     ),
     Theorem(
@@ -273,7 +261,7 @@ ROUTING_THEOREMS = (
         ("RTE-2", "RTE-3", "COV-2"),
         "Where it is quiet, what is advertised is known everywhere, and coverers lie on every path to it.",
         lambda: _follows(*QUIET_LEMMAS),
-        (COVERING, MESSAGES),
+        (relation.COVERING, relation.MESSAGES),
         rests_on=BASIS.of("QuietLemmas", ROADS),
     ),
     Theorem(
@@ -290,7 +278,7 @@ ROUTING_THEOREMS = (
         ("RTE-5", "COV-8"),
         "At every moment, what is owed is delivered by the time that no copy of it is left.",
         lambda: _follows(*SAFETY["NoLostDelivery"]),
-        (MESSAGES,),
+        (relation.MESSAGES,),
         rests_on=BASIS.of("NoLostDelivery", ROADS),
         beside=(DELIVERS,),
     ),
@@ -307,7 +295,7 @@ ROUTING_THEOREMS = (
         ("RTE-3", "RTE-6", "COV-8"),
         "Where it is quiet, s is in sent_b[U] exactly where subs_U[s] = b.",
         lambda: _follows(*SAFETY["Agreement"]),
-        (MESSAGES,),
+        (relation.MESSAGES,),
         rests_on=BASIS.of("Agreement", WAYS),
         beside=(DELIVERS,),
     ),
@@ -316,7 +304,7 @@ ROUTING_THEOREMS = (
         ("RTE-6", "RTE-7"),
         "Where it is quiet, no broker has a subscription or an advertisement that is not active.",
         lambda: _follows(*RESIDUE),
-        (MESSAGES,),
+        (relation.MESSAGES,),
         rests_on=BASIS.of("NoResidue", ROADS),
         beside=(DELIVERS,),
     ),
@@ -341,7 +329,7 @@ ROUTING_THEOREMS = (
         ("COV-2", "COV-4", "COV-10"),
         "Under active, where it is quiet, of two subscriptions from one neighbour neither covers the other.",
         lambda: [*_under("active"), *routing_under("active").of_lemmas(["compact"])],
-        (*STEPS, COVERING, MATCHING, *ORDER),
+        (*STEPS, relation.COVERING, relation.MATCHING, *ORDER),
         rests_on=BASIS.of("Compact", WAYS),
         beside=(DELIVERS,),
     ),
@@ -350,7 +338,7 @@ ROUTING_THEOREMS = (
         ("RTE-3", "COV-6"),
         "Under each policy, quiet states are as Properties 1 to 3 take for granted: settled, flooded, nothing stale.",
         lambda: [*_under("none"), *_quiet_states()],
-        (*STEPS, COVERING, DRAWN, *ORDER),
+        (*STEPS, relation.COVERING, relation.DRAWN, *ORDER),
         rests_on=BASIS.of("Settled", WAYS),
     ),
 )

@@ -20,16 +20,7 @@ from attrs import evolve, field, frozen
 from routeproof.spec.theory import BROKER, ITEM, Clause, Sort, Symbolic, Term, Truth, empty, formula
 from routeproof.spec.theory.invariants.book import AlongPath, Book, Conjunct, Ghosts, Lemma, Moment, Sentence
 from routeproof.spec.theory.invariants.facts import FACTS, Basis, StepFact, facts_of
-from routeproof.spec.theory.invariants.step import (
-    AFTER,
-    CANDIDATES,
-    COVERED,
-    EVENTS,
-    PROMISES,
-    StepEvent,
-    StepView,
-    declared,
-)
+from routeproof.spec.theory.invariants.step import AFTER, CANDIDATES, COVERED, EVENTS, PROMISES, StepEvent, StepView
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, premise, proved_by
 from routeproof.spec.theory.relation import facts_hold, path_induction
 from routeproof.spec.theory.relation.routing import HandlerStep
@@ -81,7 +72,7 @@ class Induction:
 
     @stage.default
     def _any(self) -> StepView:
-        return declared(Symbolic())
+        return StepView.any(Symbolic())
 
     @property
     def logic(self) -> Symbolic:

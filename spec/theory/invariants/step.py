@@ -88,6 +88,17 @@ class StepView:
     sends: Sends
     wants: Relation
 
+    @classmethod
+    def any(cls, logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, Relation] | None = None) -> StepView:
+        """Any two moments, of any world over any tree; an overlay and facts that are known stand for themselves."""
+        tree = declare(Tree, logic) if overlay is None else overlay
+        facts = declare(Facts, logic, "", link=tree.link, **(known or {}))
+
+        def moment(suffix: str) -> Moment:
+            return Moment(logic, facts, tree, declare(WorldState, logic, suffix), declare(Ghosts, logic, suffix))
+
+        return cls(moment(""), moment(AFTER), declare(Sends, logic), logic.relation("wants", (BROKER, SUB)))
+
     def named(self, event: StepEvent, suffix: str = "") -> Happening:
         """Any step of this kind."""
         logic = self.now.logic
@@ -168,17 +179,6 @@ class StepView:
                 ),
             ),
         ]
-
-
-def declared(logic: Symbolic, overlay: Tree | None = None, known: Mapping[str, Relation] | None = None) -> StepView:
-    """Any two moments, of any world over any tree; the overlay and the facts that are known stand for themselves."""
-    tree = declare(Tree, logic) if overlay is None else overlay
-    facts = declare(Facts, logic, "", link=tree.link, **(known or {}))
-
-    def moment(suffix: str) -> Moment:
-        return Moment(logic, facts, tree, declare(WorldState, logic, suffix), declare(Ghosts, logic, suffix))
-
-    return StepView(moment(""), moment(AFTER), declare(Sends, logic), logic.relation("wants", (BROKER, SUB)))
 
 
 AFTER = "_after"
