@@ -1,33 +1,6 @@
 """Parameters of the mesh, and the readings: places that paper 002 leaves open, each with a default.
 
-[mesh]
-radius = 2                    # of neighbourhoods; the paper's Delta
-strategies = ["S2"]           # one for all brokers, or one a broker: S0, S1, S2 or SH
-soft = [[1, 3]]               # soft links that are open at the beginning: from, to
-candidates = [[3, 1]]         # candidates that are there at the beginning
-opens = [[2, 4]]              # soft links that are opened once, at any moment
-closes = [[1, 3]]             # links that are closed once, at any moment
-loaded = [2]                  # brokers whose uplink becomes loaded, and recovers
-fanout = 35                   # the most primary and soft links of a broker
-maxlinks = 40                 # the most links of a broker, candidates included
-weak = 0                      # gains up to this are low
-threshold = 50                # of loads, in percent
-loads = [[2, 90]]             # loads that brokers have from some moment on, in percent
-rounds = [1, 1, 3]            # brokers that go through their links; one round for each entry
-moves = [[1, 4]]              # moves: which broker, and whose neighbour it becomes
-refuses = [4]                 # brokers that take no mover
-calls_off = [1]               # movers that may be called back once, at any moment
-distance = "primary"          # or "contracted" (MESH-4)
-advance = "receiver"          # or "subscriber", the letter of SUB-3
-passed = "primary"            # or "visited" (FWD-3)
-copies = "nearest"            # or "together", "each" (FWD-9)
-factor = "min"                # or "max" (LINK-3)
-seeds = "traffic"             # or "gain", the letter of LINK-6
-dropped = "ring"              # or "path", "mover" (MOVE-2)
-drained = "awaited"           # or "closed-now", "ignored" (MOVE-2)
-control = "withheld"          # or "sent" (MOVE-7)
-entering = "inward"           # or "by-tables" (MOVE-8)
-cut = "drained"               # or "confirmed", "switched" (MOVE-4)
+They are the keys of the table `[mesh]` of instances; `spec/mesh.md` says what the other values of readings break.
 """
 
 from __future__ import annotations
@@ -50,12 +23,17 @@ class MeshParameters:
     """The radius, the strategy and the links of each broker, what happens to links, and a choice of readings."""
 
     radius: int = 4
+    """Size of neighbourhoods, in links: the paper's Delta."""
     strategies: tuple[str, ...] = ("S2",)
+    """One for all brokers, or one a broker."""
     soft: tuple[Link, ...] = ()
+    """Soft links that are open at the beginning: from, to. `candidates` likewise."""
     candidates: tuple[Link, ...] = ()
     opens: tuple[Link, ...] = ()
+    """Soft links that are opened once, at any moment; `closes` are links that are closed once."""
     closes: tuple[Link, ...] = ()
     loaded: tuple[Node, ...] = ()
+    """Brokers whose uplink becomes loaded, and recovers."""
     fanout: int = 35
     """The most real connections of a broker."""
     maxlinks: int = 40

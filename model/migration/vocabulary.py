@@ -2,17 +2,7 @@
 
 Publishers that move are client nodes of their own. Messages travel between a publisher and its brokers, and along the
 path of a move. `path` lists the brokers of a move as the relocation answer does: the target first, the source last.
-Places that paper 004 leaves open are readings, named parameters with a default:
-
-[migration]
-removal = "drained"       # or "at-once", as printed
-checked = "elsewhere"     # or "any", the letter of MIG-5
-record = "forgotten"      # or "kept"
-enters = "known"          # or "any-time", as printed
-waits = "buffer"          # or "pause"
-publishes = "always"      # or "arrived": nothing before its first move has ended
-refuses = [3]             # brokers that take no publisher
-moves = [{ publisher = "a", to = 3 }]
+Places that paper 004 leaves open are readings, keys of the table `[migration]` of instances (`spec/migration.md`).
 """
 
 from __future__ import annotations

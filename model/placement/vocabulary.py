@@ -1,17 +1,7 @@
 """Vocabulary of placement: its messages, what a broker remembers of them in addition to its tables, and its readings.
 
 Messages are traced publications, results, requests and answers of POP and of GRAPE. Places that paper 004 leaves open
-are readings, named parameters with a default:
-
-[placement]
-algorithm = "pop"         # or "grape"
-threshold = 1             # traced publications before a selection (POP-6, GRP-1)
-tags = 1                  # POP: publications of each publisher that may be tagged
-results = "named"         # or "unnamed", as printed: a trace result does not say of which publication it is
-absent = "zero"           # or "skipped": a neighbour that a traced publication did not go to
-counter = "publisher"     # or "broker": whose publications message ids count (GRP-2)
-metric = "load"           # or "delay"
-weight = 100
+are readings, keys of the table `[placement]` of instances (`spec/placement.md`).
 """
 
 from __future__ import annotations
@@ -265,7 +255,9 @@ class PlacementParameters:
     """A publisher's own counter, or the offsets in a bit vector might exceed the threshold."""
     metric: Literal["load", "delay"] = "load"
     threshold: int = 1
+    """Traced publications before a selection (POP-6, GRP-1)."""
     tags: int = 1
+    """POP: publications of each publisher that may be tagged."""
     weight: int = 100
 
 
