@@ -6,7 +6,7 @@ name them, and replay puts them to its traces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from routeproof.model.history import Ledger
@@ -52,10 +52,6 @@ def _equation_one(ledger: Ledger, history: Seen, of_roots: bool) -> Answer:
     return OK if exercised else None
 
 
-def _is_matched_by(p: Publication, subscriptions: Iterable[Subscription]) -> bool:
-    return any(t.filter.matches(p.event) for t in subscriptions)
-
-
 def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: PruningTables) -> Answer:
     """Property 3, where "another subscription" is one in a broker's table: similarity does not decrease over a link."""
     name = ledger.name
@@ -72,7 +68,7 @@ def similarity_in_tables(ledger: Ledger, link: Link, near: PruningTables, far: P
 
 
 def _is_matched(tables: PruningTables, s: Subscription, p: Publication) -> bool:
-    return _is_matched_by(p, (t for t, _ in tables.subs if t != s))
+    return any(t.filter.matches(p.event) for t, _ in tables.subs if t != s)
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------
@@ -151,21 +147,23 @@ def critical_broker_exists(ledger: Ledger, history: Seen) -> Answer:
     return OK if exercised else None
 
 
+def _kept(ledger: Ledger, tables: PruningTables, history: Seen) -> Iterator[tuple[Subscription, Past]]:
+    """Subscriptions that are kept although they are not active, with their pasts, per advertiser."""
+    for s, x in tables.subs:
+        if x != LOCAL and ledger.issue(s.rank, history.done) is None:
+            for advertiser in ledger.instance.advertisers:
+                yield s, Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at)
+
+
 def false_positives_always(ledger: Ledger, node: Node, tables: PruningTables, history: Seen) -> Answer:
     """The least threshold bounds false positives as long as a subscription is retained, not only at its withdrawal."""
-    name = ledger.name
-    least = min(ledger.parameters.thresholds)
-    exercised = False
-    for s, x in tables.subs:
-        if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
-            continue
-        subscriber = ledger.instance.subscribers[s.rank]
-        for advertiser in ledger.instance.advertisers:
-            past = Past(ledger, history, s.rank, advertiser, subscriber.at)
-            if past.matched and node in past.path:
-                exercised = True
-                if not past.reaches(past.path.index(node), least):
-                    return f"{name(node)} keeps {s}, of whose {len(past.matched)} publications others match too few now"
+    least, exercised = min(ledger.parameters.thresholds), False
+    for s, past in _kept(ledger, tables, history):
+        if past.matched and node in past.path:
+            exercised = True
+            if not past.reaches(past.path.index(node), least):
+                many = len(past.matched)
+                return f"{ledger.name(node)} keeps {s}, of whose {many} publications others match too few now"
     return OK if exercised else None
 
 
@@ -194,22 +192,15 @@ def false_positives_of_new(ledger: Ledger, node: Node, tables: PruningTables, hi
     """The least threshold also bounds false positives of advertisements that never published to the retained
     subscription.
     """
-    least = min(ledger.parameters.thresholds)
-    exercised = False
-    for s, x in tables.subs:
-        if x == LOCAL or ledger.issue(s.rank, history.done) is not None:
-            continue
-        for advertiser in ledger.instance.advertisers:
-            past = Past(ledger, history, s.rank, advertiser, ledger.instance.subscribers[s.rank].at)
-            a = advertiser.advertisement
-            came = [p for p in _published(ledger, history, a.id) if s.filter.matches(p.event)]
-            exercised = exercised or node in past.path
-            if came and not past.matched and node in past.path:
-                wanted = [p for p in came if any(node in way for way in past.ways(p))]
-                if 100 * len(wanted) < least * len(came):
-                    return (
-                        f"{ledger.name(node)} keeps {s}: of {len(came)} publications of {a} others match {len(wanted)}"
-                    )
+    least, exercised = min(ledger.parameters.thresholds), False
+    for s, past in _kept(ledger, tables, history):
+        a = past.advertiser.advertisement
+        came = [p for p in _published(ledger, history, a.id) if s.filter.matches(p.event)]
+        exercised = exercised or node in past.path
+        if came and not past.matched and node in past.path:
+            wanted = [p for p in came if any(node in way for way in past.ways(p))]
+            if 100 * len(wanted) < least * len(came):
+                return f"{ledger.name(node)} keeps {s}: of {len(came)} publications of {a} others match {len(wanted)}"
     return OK if exercised else None
 
 

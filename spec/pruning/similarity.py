@@ -48,12 +48,7 @@ class Past:
 
     def joins_at(self, p: Publication) -> Iterator[int]:
         """Where on the path others that match p come in: each t at the first broker of the path on its own way."""
-        ledger, done = self.ledger, self.history.done
-        live = ledger.active_subscriptions(done)
-        for t in ledger.matching(p):
-            if live[t] and t != self.rank:
-                way = ledger.instance.overlay.path(ledger.home(t, done), self.advertiser.at)
-                yield next(i for i, b in enumerate(self.path) if b in way)
+        return (next(i for i, b in enumerate(self.path) if b in way) for way in self.ways(p))
 
     def first_join(self, p: Publication) -> int | None:
         return min(self.joins_at(p), default=None)

@@ -22,6 +22,8 @@ from routeproof.spec.theory.invariants.obligations import Induction, Inductive
 from routeproof.spec.theory.invariants.publications import DELIVERY
 from routeproof.spec.theory.invariants.quiet import has_back
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
+from routeproof.spec.theory.relation.routing import HandlerStep
+from routeproof.spec.theory.relation.world import WorldStep
 
 OWN = Book()
 
@@ -126,24 +128,14 @@ class Later(Induction):
 
 
 @cache
+def _under(
+    step: type[WorldStep], handler: type[HandlerStep] = relation.Congested, kind: type[Induction] = Induction
+) -> Induction:
+    return kind(PRUNING, step=step, handler=handler, basis=BASIS)
+
+
 def handling() -> Induction:
-    return Handling(PRUNING, step=relation.CongestedStep, handler=relation.Congested, basis=BASIS)
-
-
-@cache
-def holding() -> Induction:
-    """Further facts: each of these is about the messages of one event, and of no other."""
-    return Induction(PRUNING, step=relation.CongestedStep, handler=relation.Holds, basis=BASIS)
-
-
-@cache
-def resuming() -> Induction:
-    return Later(PRUNING, step=relation.Resumption, handler=relation.Resumes, basis=BASIS)
-
-
-@cache
-def issuing_again() -> Induction:
-    return Induction(PRUNING, step=relation.IssuedAgain, handler=relation.Congested, basis=BASIS)
+    return _under(relation.CongestedStep, kind=Handling)
 
 
 _NAMED = {event.name: event for event in EVENTS}
@@ -154,13 +146,13 @@ Row = tuple[str, Induction, StepEvent]
 
 def held_and_resumed() -> Iterator[Row]:
     """A withdrawal is held where a neighbour or a client says it, and taken up at any time."""
-    yield "held", holding(), _NAMED["deliver unsub"]
-    yield "held", holding(), _NAMED["unsubscribe"]
-    yield "resumed", resuming(), _NAMED["deliver unsub"]
+    yield "held", _under(relation.CongestedStep, relation.Holds), _NAMED["deliver unsub"]
+    yield "held", _under(relation.CongestedStep, relation.Holds), _NAMED["unsubscribe"]
+    yield "resumed", _under(relation.Resumption, relation.Resumes, Later), _NAMED["deliver unsub"]
 
 
 def issued_again() -> Iterator[Row]:
-    yield "again", issuing_again(), _NAMED["subscribe"]
+    yield "again", _under(relation.IssuedAgain), _NAMED["subscribe"]
 
 
 def after_each(rows: Iterable[Row]) -> Iterator[Inductive]:

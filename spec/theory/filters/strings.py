@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import z3
 from attrs import frozen
@@ -28,71 +28,24 @@ FIRST = "\0"
 SECOND = "\1"
 
 
-class StringTheory(Protocol):
-    """A theory of strings. A word is represented by `fields`, so that it can stand in a Z3 datatype."""
-
-    @property
-    def bound(self) -> str:
-        """Which strings this is about; empty for all of them."""
-
-    @property
-    def fields(self) -> Sequence[tuple[str, z3.SortRef]]: ...
-
-    def made_of(self, fields: Sequence[z3.ExprRef]) -> Word: ...
-
-    def terms(self, word: Word) -> Sequence[z3.ExprRef]:
-        """Terms that a model must give values to, so that `written` can spell the word."""
-
-    def written(self, values: Sequence[Any]) -> str: ...
-
-    def constant(self, name: str) -> Word: ...
-
-    def proper(self, word: Word) -> Truth:
-        """Whether the terms of a symbolic word are a word at all."""
-
-    def plain(self, word: Word) -> Truth:
-        """Whether it is short and made of letters: for counterexamples that can be read."""
-
-    def word(self, text: str) -> Word: ...
-
-    def equal(self, one: Word, other: Word) -> Truth: ...
-
-    def before(self, one: Word, other: Word) -> Truth:
-        """In code point order, a string before all that it begins (FLT-9)."""
-
-    def begins(self, word: Word, prefix: Word) -> Truth: ...
-
-    def ends(self, word: Word, suffix: Word) -> Truth: ...
-
-    def has(self, word: Word, part: Word) -> Truth: ...
-
-    def joined(self, *words: Word) -> Word: ...
-
-    def of_first(self, word: Word) -> Truth:
-        """Whether every character is the first, U+0000."""
-
-    def of_last(self, word: Word) -> Truth:
-        """Whether every character is the last."""
-
-    def witnesses(self, a: Word, b: Word) -> Sequence[Word]:
-        """Among these is one that shows a difference, or something in common, where there is one."""
-
-
 class AllWords:
     """Strings of any length in Z3's theory of sequences."""
 
     bound = ""
+    """Which strings this is about; empty for all of them."""
     last = 0x2FFFF
     """Z3's last character. FLT-9 has more; docs/explanation/proofs.md says why that makes no difference."""
 
     @property
     def fields(self) -> Sequence[tuple[str, z3.SortRef]]:
+        """Parts that represent a word in a Z3 datatype."""
         return (("text", z3.StringSort()),)
 
     def made_of(self, fields: Sequence[z3.ExprRef]) -> Word:
         return fields[0]
 
     def terms(self, word: Word) -> Sequence[z3.ExprRef]:
+        """Terms that a model must give values to, so that `written` can spell the word."""
         return (word,)
 
     def written(self, values: Sequence[Any]) -> str:
@@ -102,9 +55,11 @@ class AllWords:
         return z3.String(name)
 
     def proper(self, word: Word) -> Truth:
+        """True if the terms of a symbolic word are a word at all."""
         return True
 
     def plain(self, word: Word) -> Truth:
+        """True if it is short and made of letters: for counterexamples that can be read."""
         return z3.And(z3.InRe(word, z3.Star(z3.Range("a", "b"))), z3.Length(word) <= 2)
 
     def word(self, text: str) -> Word:
@@ -114,6 +69,7 @@ class AllWords:
         return one == other
 
     def before(self, one: Word, other: Word) -> Truth:
+        """In code point order, a string before all that it begins (FLT-9)."""
         return one < other
 
     def begins(self, word: Word, prefix: Word) -> Truth:
@@ -129,12 +85,15 @@ class AllWords:
         return z3.Concat(*words)
 
     def of_first(self, word: Word) -> Truth:
+        """True if every character is the first, U+0000."""
         return z3.InRe(word, z3.Star(z3.Re(self.word(FIRST))))
 
     def of_last(self, word: Word) -> Truth:
+        """True if every character is the last."""
         return z3.InRe(word, z3.Star(z3.Re(self.word(chr(self.last)))))
 
     def witnesses(self, a: Word, b: Word) -> Sequence[Word]:
+        """Among these is one that shows a difference, or something in common, where there is one."""
         first, second = self.word(FIRST), self.word(SECOND)
         made = [(a, b), (b, a), (a, first, b)]
         made += [(c, x) for x in (a, b) for c in (first, second)] + [(x, c) for x in (a, b) for c in (first, second)]
@@ -284,6 +243,9 @@ class ShortWords:
         return all_of(
             *(any_of(_equal(code, END), _equal(code, word.at(start + place))) for place, code in enumerate(part.places))
         )
+
+
+StringTheory: TypeAlias = AllWords | ShortWords
 
 
 def _beside(one: Short, other: Short) -> list[tuple[Amount, Amount]]:

@@ -18,21 +18,19 @@ BOOK = Book()
 lemma = BOOK.lemma
 
 
-def _heard(m: Moment, a: Term, b: Term) -> AlongPath:
-    return AlongPath(lambda z: m.ghosts.heard(z, a), m.origin(a), b)
-
-
-@lemma(needs="quiet_is_without_control origin_heard heard_or_queued", induction=_heard)
+@lemma(
+    needs="quiet_is_without_control origin_heard heard_or_queued",
+    induction=lambda m, a, b: AlongPath(lambda z: m.ghosts.heard(z, a), m.origin(a), b),
+)
 def heard_everywhere_when_quiet(m: Moment, a: Adv, b: Broker) -> Truth:
     """When it is quiet, every broker has heard of what was advertised."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advertised(a)), m.ghosts.heard(b, a))
 
 
-def _known(m: Moment, a: Term, b: Term) -> AlongPath:
-    return AlongPath(lambda z: m.knows(z, a), m.origin(a), b)
-
-
-@lemma(needs="heard_everywhere_when_quiet origin_knows_what_is_active forgotten_inward", induction=_known)
+@lemma(
+    needs="heard_everywhere_when_quiet origin_knows_what_is_active forgotten_inward",
+    induction=lambda m, a, b: AlongPath(lambda z: m.knows(z, a), m.origin(a), b),
+)
 def known_everywhere_when_quiet(m: Moment, a: Adv, b: Broker) -> Truth:
     """When it is quiet, every broker knows what is advertised."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.is_advertised(a)), m.knows(b, a))
@@ -44,11 +42,10 @@ def _has_cover(m: Moment, s: Term, x: Term) -> Truth:
     return m.logic.some((SUB,), lambda t: m.logic.all_of(m.facts.covers(t, s), m.state.subs(x, t, here)))
 
 
-def _covered(m: Moment, s: Term, a: Term, x: Term) -> AlongPath:
-    return AlongPath(lambda z: _has_cover(m, s, z), m.home(s), x)
-
-
-@lemma(needs="known_everywhere_when_quiet home_has_what_is_active candidate_is_covered agreement", induction=_covered)
+@lemma(
+    needs="known_everywhere_when_quiet home_has_what_is_active candidate_is_covered agreement",
+    induction=lambda m, s, a, x: AlongPath(lambda z: _has_cover(m, s, z), m.home(s), x),
+)
 def cover_on_the_path_when_quiet(m: Moment, s: Sub, a: Adv, x: Broker) -> Truth:
     """When it is quiet, every broker between two that overlap has something that covers s, from the side of s."""
     logic = m.logic
@@ -169,24 +166,19 @@ def no_residue_of_subscriptions(m: Moment, b: Broker, s: Sub, x: Broker) -> Trut
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.subs(b, s, x)), m.is_active(s))
 
 
-def _known_back(m: Moment, b: Term, a: Term, x: Term) -> AlongPath:
-    return AlongPath(lambda z: m.knows(z, a), b, m.origin(a))
-
-
 @lemma(
     needs="adv_came_from_origin quiet_is_without_control heard_inward forgotten_or_queued origin_knows_what_is_active",
-    induction=_known_back,
+    induction=lambda m, b, a, x: AlongPath(lambda z: m.knows(z, a), b, m.origin(a)),
 )
 def no_residue_of_advertisements(m: Moment, b: Broker, a: Adv, x: Broker) -> Truth:
     """When it is quiet, no broker has an inactive advertisement."""
     return m.logic.implies(m.logic.all_of(m.is_quiet(), m.state.advs(b, a, x)), m.is_advertised(a))
 
 
-def _handled_on(m: Moment, p: Term, s: Term) -> AlongPath:
-    return AlongPath(lambda z: m.ghosts.handled(z, p), m.source(p), m.home(s))
-
-
-@lemma(needs="owed_was_pledged copy_ahead owed_is_delivered_at_home", induction=_handled_on)
+@lemma(
+    needs="owed_was_pledged copy_ahead owed_is_delivered_at_home",
+    induction=lambda m, p, s: AlongPath(lambda z: m.ghosts.handled(z, p), m.source(p), m.home(s)),
+)
 def no_lost_delivery(m: Moment, p: Pub, s: Sub) -> Truth:
     """An owed publication is delivered by the time that no copy of it is left."""
     logic = m.logic

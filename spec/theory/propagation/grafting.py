@@ -8,7 +8,7 @@ comes from the side to which s goes, so nothing holds s back (`goes_that_far`, C
 from __future__ import annotations
 
 from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
-from routeproof.spec.theory.proof import Proof
+from routeproof.spec.theory.proof import Proof, Use
 from routeproof.spec.theory.propagation import paths
 from routeproof.spec.theory.propagation.settling import Hypotheses, along, known_of, told_candidates, told_coverers
 from routeproof.spec.theory.relation.quiet_states import Scene
@@ -99,6 +99,12 @@ def property_2(q: Scene) -> Proof:
     candidate = paths.is_candidate(proof, q, known)
     everywhere = coverers_everywhere(proof, q, known, candidate, covered)
     toward_it = goes_no_further(proof, q, known, told, everywhere)
+
+    def entry(x: Term, s: Term, f: Term) -> list[Use]:
+        """Everything known about the entry at x that has s from f."""
+        home = [(known.subscribed, s), (ways.next_one, x, q.home(s))]
+        return [(where.from_home, x, s, f), (where.active, x, s, f), *home]
+
     proof.lemma(
         "Property 2, a path: no broker sends what is strictly covered to two neighbours",
         (BROKER, BROKER, BROKER, SUB, SUB),
@@ -128,29 +134,14 @@ def property_2(q: Scene) -> Proof:
         paths.ENTRY,
         when=lambda x, s, f: unequalled(q, s),
         then=lambda x, s, f: logic.iff(subs(x, s, f), paths.on_its_tree(q, x, s, f, lambda a: draws_unmet(q, a, x, s))),
-        given=lambda x, s, f: [
-            (further, x, s, f),
-            (where.from_home, x, s, f),
-            (where.active, x, s, f),
-            (known.subscribed, s),
-            (ways.next_one, x, q.home(s)),
-            (that_far, x, s),
-        ],
+        given=lambda x, s, f: [(further, x, s, f), *entry(x, s, f), (that_far, x, s)],
     )
     proof.lemma(
         "Property 2, roots: what nothing else covers is on exactly the paths of Property 1",
         paths.ENTRY,
         when=lambda x, s, f: is_root(q, s),
         then=lambda x, s, f: logic.iff(subs(x, s, f), paths.on_its_tree(q, x, s, f, lambda a: paths.draws(q, a, x, s))),
-        given=lambda x, s, f: [
-            (on_tree, x, s, f),
-            (where.from_home, x, s, f),
-            (where.active, x, s, f),
-            (known.subscribed, s),
-            (ways.next_one, x, q.home(s)),
-            (that_far, x, s),
-            *known.covering,
-        ],
+        given=lambda x, s, f: [(on_tree, x, s, f), *entry(x, s, f), (that_far, x, s), *known.covering],
     )
     paths.shape(proof, q, known, where)
     return proof
