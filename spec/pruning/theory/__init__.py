@@ -7,6 +7,8 @@ always), `distance` and `equation_3` (shares along a path, and what publications
 
 from __future__ import annotations
 
+from functools import partial
+
 from routeproof.spec.pruning.theory import distance, equation_3, invariants
 from routeproof.spec.pruning.theory.distance_needs import EQUATION_3, from_afar, none_is_sent
 from routeproof.spec.pruning.theory.promises import HELD_BEFORE, keeps_its_promises, retained_is_what_is_left
@@ -205,14 +207,8 @@ SAFE = (*(name for name in bounded.SAFETY_LEMMAS if name in invariants.PRUNING.l
 def _safety() -> bounded.Bounded:
     """With holds, and whatever decides."""
     proof = invariants.handling()
-    return bounded.Bounded(
-        name="pruning",
-        proof=proof,
-        sentences=[proof.book[name] for name in SAFE],
-        size=bounded.AFTER,
-        steps=bounded.STEPS_AFTER,
-        given=tuple(proof.book.conjuncts),
-    )
+    ask = partial(bounded.Bounded, name="pruning", proof=proof, sentences=[proof.book[name] for name in SAFE])
+    return ask(size=bounded.AFTER, steps=bounded.STEPS_AFTER, given=tuple(proof.book.conjuncts))
 
 
 BOUNDED_THEOREMS = (

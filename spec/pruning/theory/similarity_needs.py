@@ -15,8 +15,7 @@ from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term
 from routeproof.spec.theory.proof import Obligation
 from routeproof.spec.theory.propagation import facts_of, fails, state_of, yes
 from routeproof.spec.theory.propagation.necessity import EVENT, PAIR, WIDER, Needed, ring, stated
-from routeproof.spec.theory.relation import DRAWN, FINITE, TREE, Tree, of_overlay
-from routeproof.spec.theory.relation import quiet_states as quiet
+from routeproof.spec.theory.relation import FINITE, Tree, of_overlay
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
 
 publishing = partial(example, publications={"p": ("a", EVENT)})
@@ -153,21 +152,13 @@ IN_TABLES = (
             "1s 2s1 3s2 1t 2t1 3t2",
             tree=ring(4),
         ),
-        hypothesis=TREE,
     ),
     tables(
         "agreement",
         publishing("1 has sent t, and 2 does not have it yet", PAIR, TWO, AT_2, "1s 1t 2s1", sent="1s2 1t2"),
-        hypothesis=quiet.AGREEMENT,
     ),
-    tables(
-        "settling", publishing("1 has t, and has not sent it", PAIR, TWO, AT_2, "1s 1t 2s1"), hypothesis=quiet.SETTLED
-    ),
-    tables(
-        "flooding",
-        publishing("1 does not know of a, and keeps s and t", PAIR, TWO, AT_2, "1s 1t", advs="2a"),
-        hypothesis=quiet.FLOODED,
-    ),
+    tables("settling", publishing("1 has t, and has not sent it", PAIR, TWO, AT_2, "1s 1t 2s1")),
+    tables("flooding", publishing("1 does not know of a, and keeps s and t", PAIR, TWO, AT_2, "1s 1t", advs="2a")),
     tables(
         "overlapping what is matched",
         publishing(
@@ -178,7 +169,6 @@ IN_TABLES = (
             "1s 1t 2s1",
             filters={"overlaps": lambda a, s: s == "s"},
         ),
-        hypothesis=DRAWN,
     ),
 )
 

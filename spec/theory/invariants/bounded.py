@@ -172,29 +172,15 @@ BOUND_AFTER = f"bounded checking: {STEPS_AFTER} steps {ANYWHERE}, in all worlds 
 
 def _safety(policy: str, size: Size, steps: int, first: bool) -> Bounded:
     proof = routing_under(policy)
-    return Bounded(
-        name=policy,
-        proof=proof,
-        sentences=[proof.book[name] for name in (*SAFETY_LEMMAS, *ONLY[policy])],
-        size=size,
-        steps=steps,
-        first=first,
-        given=() if first else tuple(proof.book.conjuncts),
-    )
+    sentences = [proof.book[name] for name in (*SAFETY_LEMMAS, *ONLY[policy])]
+    given = () if first else tuple(proof.book.conjuncts)
+    return Bounded(name=policy, proof=proof, sentences=sentences, size=size, steps=steps, first=first, given=given)
 
 
 def _silence(policy: str) -> Bounded:
-    proof = routing_under(policy)
-    return Bounded(
-        name=policy,
-        proof=proof,
-        sentences=[ALONE["nothing is queued"]],
-        size=SILENT,
-        steps=DELIVERED,
-        given=tuple(proof.book.conjuncts),
-        last=True,
-        events=DELIVERIES,
-    )
+    proof, sentences = routing_under(policy), [ALONE["nothing is queued"]]
+    ask = partial(Bounded, name=policy, proof=proof, sentences=sentences, size=SILENT, steps=DELIVERED)
+    return ask(given=tuple(proof.book.conjuncts), last=True, events=DELIVERIES)
 
 
 BOUNDED_THEOREMS = (

@@ -11,17 +11,32 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from routeproof.model.overlay import Overlay
 from routeproof.spec.theory import ADV, BROKER, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Build, Obligation
 from routeproof.spec.theory.propagation.grafting import draws_unmet, property_2
 from routeproof.spec.theory.propagation.paths import ENTRY, on_its_tree, property_1
-from routeproof.spec.theory.relation import COVERING, IDS, TREE, Tree
+from routeproof.spec.theory.relation import COVERING, DRAWN, IDS, MATCHING, TREE, Tree
 from routeproof.spec.theory.relation import quiet_states as quiet
 from routeproof.spec.theory.relation.quiet_states import Example, Scene, example
 from routeproof.spec.theory.relation.routing import HandlerStep
+
+HYPOTHESES = {
+    "an acyclic overlay": TREE,
+    "agreement": quiet.AGREEMENT,
+    "settling": quiet.SETTLED,
+    "flooding": quiet.FLOODED,
+    "withdrawing advertisements": quiet.NO_STALE_ADVERTISEMENT,
+    "subscribing": quiet.SUBSCRIBED,
+    "withdrawing subscriptions": quiet.NO_STALE_SUBSCRIPTION,
+    "what covering means": COVERING,
+    "an order of ids": IDS,
+    "overlapping what is matched": DRAWN,
+    "what matching means": MATCHING,
+}
+"""By what is left out, the hypothesis that says it."""
 
 
 @frozen
@@ -32,7 +47,11 @@ class Needed:
     example: Example
     says: Callable[[Scene], Clause]
     build: Build[Scene]
-    hypothesis: str = ""
+    hypothesis: str = field()
+
+    @hypothesis.default
+    def _left_out(self) -> str:
+        return HYPOTHESES.get(self.without, "")
 
     def broken(self) -> set[str]:
         """The hypotheses that are not met."""
@@ -127,29 +146,20 @@ PROPERTY_1 = (
             inactive="s",
             tree=ring(3),
         ),
-        hypothesis=TREE,
     ),
-    one(
-        "agreement",
-        example("1 has sent s, and 2 does not have it yet", PAIR, S, A, "1s", sent="1s2"),
-        hypothesis=quiet.AGREEMENT,
-    ),
-    one("settling", example("1 has s, and has not sent it", PAIR, S, A, "1s", sent=""), hypothesis=quiet.SETTLED),
-    one(
-        "flooding", example("1 does not know of a, and keeps s", PAIR, S, A, "1s", advs="2a"), hypothesis=quiet.FLOODED
-    ),
+    one("agreement", example("1 has sent s, and 2 does not have it yet", PAIR, S, A, "1s", sent="1s2")),
+    one("settling", example("1 has s, and has not sent it", PAIR, S, A, "1s", sent="")),
+    one("flooding", example("1 does not know of a, and keeps s", PAIR, S, A, "1s", advs="2a")),
     one(
         "withdrawing advertisements",
         example(
             "1 still has a, which 2 has withdrawn, and s went there", PAIR, S, A, "1s 2s1", inactive="a", advs="1a2"
         ),
-        hypothesis=quiet.NO_STALE_ADVERTISEMENT,
     ),
-    one("subscribing", example("s is active, and no table has it", ALONE, S, {}, ""), hypothesis=quiet.SUBSCRIBED),
+    one("subscribing", example("s is active, and no table has it", ALONE, S, {}, "")),
     one(
         "withdrawing subscriptions",
         example("s is withdrawn, and its home still has it", ALONE, S, {}, "1s", inactive="s"),
-        hypothesis=quiet.NO_STALE_SUBSCRIPTION,
     ),
     one(
         "the policy none", example("S holds s back", PAIR, {"S": (1, WIDER), "s": (1, EVENT)}, A, "1S 1s 2S1", "active")
@@ -193,22 +203,14 @@ PATH = (
             "active",
             tree=ring(4),
         ),
-        hypothesis=TREE,
     ),
-    path(
-        "agreement", forks("2 has sent r, and 1 does not have it yet", sent="1s2 1s3 2r1"), hypothesis=quiet.AGREEMENT
-    ),
-    path("settling", forks("2 has r, and has not sent it"), hypothesis=quiet.SETTLED),
-    path("flooding", forks("2 does not know of b, and keeps r", advs="1a2 1b3 2a 3a1 3b"), hypothesis=quiet.FLOODED),
-    path(
-        "withdrawing advertisements",
-        forks("1 still has b, which is withdrawn", advs="1a2 1b3 2a 3a1", inactive="b"),
-        hypothesis=quiet.NO_STALE_ADVERTISEMENT,
-    ),
+    path("agreement", forks("2 has sent r, and 1 does not have it yet", sent="1s2 1s3 2r1")),
+    path("settling", forks("2 has r, and has not sent it")),
+    path("flooding", forks("2 does not know of b, and keeps r", advs="1a2 1b3 2a 3a1 3b")),
+    path("withdrawing advertisements", forks("1 still has b, which is withdrawn", advs="1a2 1b3 2a 3a1", inactive="b")),
     path(
         "subscribing",
         example("r is active, and no table has it", HUB, {**AWAY, "r": (1, WIDER)}, BOTH, "1s 2s1 3s1", "active"),
-        hypothesis=quiet.SUBSCRIBED,
     ),
     path(
         "what covering means",
@@ -221,7 +223,6 @@ PATH = (
             "active",
             filters={"covers": lambda t, s: t == s or t == "r"},
         ),
-        hypothesis=COVERING,
     ),
     path(
         "an order of ids",
@@ -234,7 +235,6 @@ PATH = (
             "active",
             filters={"lower": lambda s, t: s != t},
         ),
-        hypothesis=IDS,
     ),
     path(
         "withdrawing what is newly covered (COV-4), which lazy covering does not",
@@ -275,7 +275,6 @@ EXACTLY = (
     exactly(
         "withdrawing subscriptions",
         example("s is withdrawn, and its home still has it", ALONE, S, {}, "1s", "active", inactive="s"),
-        hypothesis=quiet.NO_STALE_SUBSCRIPTION,
     ),
     exactly(
         "direction (COV-3)",
