@@ -18,18 +18,8 @@ from functools import cached_property
 
 from attrs import evolve, frozen
 
+from routeproof.model import messages
 from routeproof.model.instance import Instance
-from routeproof.model.messages import (
-    Advertise,
-    Deliver,
-    PackedSubscribe,
-    PackedUnsubscribe,
-    Publish,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    describe,
-)
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.protocol import Local, Outcome, Protocol
 from routeproof.model.protocol import Sends as Said
@@ -65,9 +55,9 @@ class Question:
     def told(self) -> dict[str, str]:
         """For people."""
         return {
-            "asked": f"b{self.node}, under {self.policy}: {describe(self.message)} from {_who(self.sender)}",
+            "asked": f"b{self.node}, under {self.policy}: {messages.describe(self.message)} from {_who(self.sender)}",
             "knowing": known(self.local),
-            "answers": ", ".join(f"{describe(m)} to {_who(u)}" for u, m in self.answer.sends) or "nothing",
+            "answers": ", ".join(f"{messages.describe(m)} to {_who(u)}" for u, m in self.answer.sends) or "nothing",
             "and then knows": known(self.answer.local),
         }
 
@@ -138,7 +128,7 @@ def _other_sends(question: Question) -> list[tuple[tuple[Node, Hashable], ...]]:
     found += [(*sends, send) for send in sends]  # one is sent twice
     for i in range(len(sends) - 1):
         (u, one), (v, other) = sends[i : i + 2]
-        if u == v and not isinstance(one, Deliver | Publish):  # to one neighbour, in the other order
+        if u == v and not isinstance(one, messages.Deliver | messages.Publish):  # to one neighbour, in the other order
             found.append((*sends[:i], (v, other), (u, one), *sends[i + 2 :]))
     back = (question.sender, question.message)
     if question.sender != LOCAL and back not in sends:
@@ -163,10 +153,10 @@ def known(local: Local) -> str:
 
 def unpacked(message: Hashable) -> tuple[Hashable, ...]:
     match message:
-        case PackedSubscribe(many):
-            return tuple(Subscribe(s) for s in many)
-        case PackedUnsubscribe(many):
-            return tuple(Unsubscribe(s) for s in many)
+        case messages.PackedSubscribe(many):
+            return tuple(messages.Subscribe(s) for s in many)
+        case messages.PackedUnsubscribe(many):
+            return tuple(messages.Unsubscribe(s) for s in many)
     return (message,)
 
 
@@ -215,11 +205,11 @@ def together(parts: Iterable[Question]) -> Said:
     packed: list[tuple[int, Hashable]] = []
     for u in dict.fromkeys(u for u, _ in said):
         mine = [m for v, m in said if v == u]
-        packed += [(u, m) for m in mine if not isinstance(m, Subscribe | Unsubscribe)]
-        added = tuple(m.subscription for m in mine if isinstance(m, Subscribe))
-        removed = tuple(m.subscription for m in mine if isinstance(m, Unsubscribe))
-        packed += [(u, PackedSubscribe(added))] if added else []
-        packed += [(u, PackedUnsubscribe(removed))] if removed else []
+        packed += [(u, m) for m in mine if not isinstance(m, messages.Subscribe | messages.Unsubscribe)]
+        added = tuple(m.subscription for m in mine if isinstance(m, messages.Subscribe))
+        removed = tuple(m.subscription for m in mine if isinstance(m, messages.Unsubscribe))
+        packed += [(u, messages.PackedSubscribe(added))] if added else []
+        packed += [(u, messages.PackedUnsubscribe(removed))] if removed else []
     return tuple(packed)
 
 
@@ -245,17 +235,17 @@ class Unsayable(ValueError):
 
 def word(message: Hashable) -> Word:
     match message:
-        case Advertise(x):
+        case messages.Advertise(x):
             return "adv", x.rank
-        case Unadvertise(x):
+        case messages.Unadvertise(x):
             return "unadv", x.rank
-        case Subscribe(x):
+        case messages.Subscribe(x):
             return "sub", x.rank
-        case Unsubscribe(x):
+        case messages.Unsubscribe(x):
             return "unsub", x.rank
-        case Publish(x):
+        case messages.Publish(x):
             return "pub", x.rank
-    raise Unsayable(f"the relation has no word for {describe(message)}")
+    raise Unsayable(f"the relation has no word for {messages.describe(message)}")
 
 
 @frozen
@@ -370,6 +360,6 @@ def spoken(sends: Said) -> Spoken:
 
 
 def _delivery(message: Hashable) -> tuple[int, int]:
-    if not isinstance(message, Deliver):
-        raise Unsayable(f"what a client receives is a delivery; this is {describe(message)}")
+    if not isinstance(message, messages.Deliver):
+        raise Unsayable(f"what a client receives is a delivery; this is {messages.describe(message)}")
     return message.publication.rank, message.subscription.rank

@@ -24,24 +24,9 @@ import z3
 from attrs import evolve, frozen
 
 from routeproof.spec.theory import Amount, Truth, all_of, any_of, formula, implication, negation, same, whole
+from routeproof.spec.theory.filters import predicates
 from routeproof.spec.theory.filters.conditions import covers_when, overlaps_when
-from routeproof.spec.theory.filters.predicates import (
-    BOOLEAN_FORMS,
-    FORMS,
-    INTEGER,
-    NUMBER_FORMS,
-    PRESENT,
-    STRING_FORMS,
-    Constant,
-    Form,
-    Value,
-    Values,
-    boolean,
-    exists,
-    holds,
-    number,
-    string,
-)
+from routeproof.spec.theory.filters.predicates import FORMS, Constant, Form, Value, Values, holds
 from routeproof.spec.theory.filters.strings import FIRST, StringTheory
 from routeproof.spec.theory.proof import DEFINITION, Obligation, Premise, ShownValue
 
@@ -125,7 +110,7 @@ class PairOfPredicates:
         proper = [self.words.proper(constant) for form, constant in both if form.kind == "string"]
         known = [
             *((each, DEFINITION) for each in proper),
-            *((exists(self.words, form, constant), EXIST) for form, constant in both),
+            *((predicates.exists(self.words, form, constant), EXIST) for form, constant in both),
             (self.values.proper(self.v), DEFINITION),
         ]
         return [Premise(each, (source,)) for each, source in known if not isinstance(each, bool)]
@@ -137,15 +122,20 @@ class PairOfPredicates:
         return frozenset([CHARACTERS] if strings and not self.words.bound else [])
 
     def witnesses(self) -> list[Value]:
-        found = [boolean(False), boolean(True), number(0), string(self.words.word(""))]
+        found = [
+            predicates.boolean(False),
+            predicates.boolean(True),
+            predicates.number(0),
+            predicates.string(self.words.word("")),
+        ]
         both = ((self.f, self.a), (self.g, self.b))
         numbers = [constant for form, constant in both if form.kind == "number"]
-        found += [number(amount) for amount in near(numbers)]
+        found += [predicates.number(amount) for amount in near(numbers)]
         texts = [constant for form, constant in both if form.kind == "string"]
         if len(texts) == 2 and not self.words.bound and (self.f.operator, self.g.operator) in ABOVE:
-            return [string(self.words.joined(texts[0], self.words.word(FIRST), texts[1]))]
+            return [predicates.string(self.words.joined(texts[0], self.words.word(FIRST), texts[1]))]
         if texts:
-            found += [string(word) for word in self.words.witnesses(texts[0], texts[-1])]
+            found += [predicates.string(word) for word in self.words.witnesses(texts[0], texts[-1])]
         return found
 
     def shown(self) -> dict[str, ShownValue]:
@@ -257,7 +247,7 @@ def apart(values: Values) -> list[Obligation]:
 def read_as_written(values: Values) -> list[Obligation]:
     """The sentences of FLT-2, FLT-8 to FLT-11, but for those about the order of strings."""
     made = []
-    for kind in (NUMBER_FORMS, STRING_FORMS, BOOLEAN_FORMS):
+    for kind in (predicates.NUMBER_FORMS, predicates.STRING_FORMS, predicates.BOOLEAN_FORMS):
         equal, unequal = kind[0], kind[1]
         s = PairOfPredicates(values, equal, unequal)
         of_kind = {"number": s.v.number, "string": s.v.string, "boolean": s.v.boolean}[equal.kind]
@@ -271,7 +261,7 @@ def read_as_written(values: Values) -> list[Obligation]:
     between = (s.a + s.b) / 2
     room = implication(s.a < s.b, all_of(s.a < between, between < s.b))
     made.append(_of(s, "numbers are dense", room, {"two numbers": s.a < s.b}))
-    s = PairOfPredicates(values, INTEGER, INTEGER)
+    s = PairOfPredicates(values, predicates.INTEGER, predicates.INTEGER)
     is_whole = same(s.f_of(s.v), all_of(s.v.number, whole(s.v.amount)))
     half = {"2.5": all_of(s.v.number, s.v.amount == z3.RealVal("5/2"), negation(s.f_of(s.v)))}
     made.append(_of(s, "integer is of whole numbers", is_whole, {"it holds": s.f_of(s.v), **half}))
@@ -287,7 +277,7 @@ def read_as_written(values: Values) -> list[Obligation]:
             guards = {"it holds": all_of(_same_constants(part), part.f_of(part.v))}
             made.append(_of(part, f"a {operator} is contained", both, guards))
     for form in FORMS:
-        s = PairOfPredicates(values, PRESENT, form)
+        s = PairOfPredicates(values, predicates.PRESENT, form)
         made.append(
             _of(s, f"present where {form} holds", implication(s.g_of(s.v), s.f_of(s.v)), {"it holds": s.g_of(s.v)})
         )
