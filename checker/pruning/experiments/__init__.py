@@ -13,14 +13,17 @@ from attrs import evolve
 
 from routeproof.checker.experiments import ResultRow, Said, paragraphs
 from routeproof.checker.experiments.plots import Chart, PlotLine, Point
-from routeproof.checker.pruning.experiments.simulation import HOLD, SimulationResult
+from routeproof.checker.pruning.experiments.simulation import HOLD, Simulation, SimulationResult
 from routeproof.impl.simulator import SECOND
-from routeproof.impl.workloads.controlled import Clustered001, Controlled, Controlled001
+from routeproof.impl.workloads import Recipe
+from routeproof.impl.workloads.controlled import Controlled, Controlled001
 
 Outcomes: TypeAlias = Mapping[str, SimulationResult]
 Measure: TypeAlias = Callable[[SimulationResult], float | None]
 
 SINCE = "since the first withdrawal (s)"
+
+SELECTIVE = ("active", "selective")
 
 CONGESTED = round(SECOND / 3.3)
 """001 V-B: what a subscription costs, in nanoseconds."""
@@ -82,17 +85,19 @@ MEASURES: Mapping[str, tuple[Measure, str]] = {
 """Measures of a run and their units, by the name of the quantity."""
 
 
-def controlled() -> Controlled:
-    """000 V-A2, with what other figures of the papers say about it."""
-    return evolve(Controlled(), matching=MATCHING, lead_ms=HISTORY_MS)
+CONTROLLED = evolve(Controlled(), matching=MATCHING, lead_ms=HISTORY_MS)
+"""000 V-A2, with what other figures of the papers say about it."""
+
+CONTROLLED_001 = evolve(Controlled001(), matching=MATCHING)
 
 
-def matching_001() -> Controlled001:
-    return evolve(Controlled001(), matching=MATCHING)
-
-
-def clustered_001() -> Clustered001:
-    return evolve(Clustered001(), matching=MATCHING)
+def congested_runs(recipes: Mapping[str, Recipe], scale: float, seed: int) -> list[Simulation]:
+    """Each algorithm of 001 with each recipe, which is named by what is varied."""
+    return [
+        Simulation(f"{algorithm}, {varied}", recipe.scaled(scale), algorithm, seed, subscription=CONGESTED)
+        for varied, recipe in recipes.items()
+        for algorithm in SELECTIVE
+    ]
 
 
 def row(

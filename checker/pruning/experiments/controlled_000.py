@@ -14,10 +14,10 @@ from attrs import evolve, frozen
 from routeproof.checker.experiments import Experiment, Findings, ResultRow, paragraphs, said
 from routeproof.checker.pruning.experiments import (
     ASSUMED_000,
+    CONTROLLED,
     Outcomes,
     at_each,
     by_value,
-    controlled,
     of_the_core,
     ratio,
     row,
@@ -80,8 +80,7 @@ BOTH = ("active", "incremental")
 
 
 def plan_6(scale: float, seed: int) -> list[Simulation]:
-    recipe = controlled()
-    main = recipe.scaled(scale)
+    main = CONTROLLED.scaled(scale)
     limit = max(1, round(LIMIT * scale))
 
     def run(
@@ -93,7 +92,7 @@ def plan_6(scale: float, seed: int) -> list[Simulation]:
     runs.append(Simulation(f"incremental, {NO_HOLD}", main, "incremental", seed))
     runs += [run(f"{policy}, {LIMITED}", policy, capacity=limit) for policy in BOTH]
     for each in VARIANTS:
-        changed = each.change(recipe).scaled(scale)
+        changed = each.change(CONTROLLED).scaled(scale)
         runs += [run(f"{policy}, {each.name}", policy, changed, each.drawing) for policy in BOTH]
     return runs
 
@@ -222,7 +221,7 @@ def plan_7(scale: float, seed: int) -> list[Simulation]:
     return [
         Simulation(
             f"{algorithm}, {triggered}",
-            evolve(controlled(), covered=round(triggered / COVERED_AT)).scaled(scale),
+            evolve(CONTROLLED, covered=round(triggered / COVERED_AT)).scaled(scale),
             algorithm,
             seed,
             holds=algorithm == "incremental",

@@ -14,17 +14,18 @@ from routeproof.checker.experiments import Experiment, Findings, ResultRow, Said
 from routeproof.checker.pruning.experiments import (
     ASSUMED_001,
     CONGESTED,
+    CONTROLLED_001,
+    SELECTIVE,
     Outcomes,
     at_each,
     by_value,
-    matching_001,
+    congested_runs,
     of_the_core,
     row,
     rows,
     times,
 )
 from routeproof.checker.pruning.experiments.simulation import Simulation, SimulationResult
-from routeproof.impl.workloads.controlled import Controlled001
 
 ALGORITHMS_7 = ("active", "lazy", "packing", "selective")
 
@@ -50,7 +51,6 @@ TRIGGERED = {
     "selective": {"A": said(200, "about"), "E": said(0)},
 }
 
-ALGORITHMS = ("active", "selective")
 WITHDRAWALS = (100, 200, 300)
 WITHIN_MS = 150_000
 DEGREES = (10, 20, 30, 40, 50)
@@ -68,7 +68,7 @@ QUEUE = {
 
 
 def plan_7(scale: float, seed: int) -> list[Simulation]:
-    recipe = matching_001().scaled(scale)
+    recipe = CONTROLLED_001.scaled(scale)
     runs = [Simulation(policy, recipe, policy, seed, subscription=CONGESTED) for policy in ALGORITHMS_7]
     return [*runs, *(Simulation(name, recipe, policy, seed) for name, policy in AT_TABLE_II.items())]
 
@@ -135,22 +135,14 @@ FIG_7 = Experiment(
 )
 
 
-def _runs(recipes: Mapping[int, Controlled001], scale: float, seed: int) -> list[Simulation]:
-    """Each algorithm at each value of what is varied."""
-    return [
-        Simulation(f"{algorithm}, {value}", recipe.scaled(scale), algorithm, seed, subscription=CONGESTED)
-        for value, recipe in recipes.items()
-        for algorithm in ALGORITHMS
-    ]
-
-
 def _plan_8(scale: float, seed: int) -> list[Simulation]:
-    recipes = {n: evolve(matching_001(), withdrawals=n, withdrawal_interval_ms=WITHIN_MS // n) for n in WITHDRAWALS}
-    return _runs(recipes, scale, seed)
+    intervals = {n: WITHIN_MS // n for n in WITHDRAWALS}
+    varied = {str(n): evolve(CONTROLLED_001, withdrawals=n, withdrawal_interval_ms=ms) for n, ms in intervals.items()}
+    return congested_runs(varied, scale, seed)
 
 
 def _plan_9(scale: float, seed: int) -> list[Simulation]:
-    return _runs({degree: evolve(matching_001(), covered=degree) for degree in DEGREES}, scale, seed)
+    return congested_runs({str(degree): evolve(CONTROLLED_001, covered=degree) for degree in DEGREES}, scale, seed)
 
 
 def _findings(
@@ -164,7 +156,7 @@ def _findings(
     """The measures at each value, named by `what` with `{}` for the value."""
     found: list[ResultRow] = []
     for value in values:
-        for algorithm in ALGORITHMS:
+        for algorithm in SELECTIVE:
             key, outcome, at = (algorithm, value), outcomes[f"{algorithm}, {value}"], f", {what.format(value)}"
             found += [
                 row("mean delay of the probes", algorithm, outcome, delays.get(key), at=at),
@@ -172,7 +164,7 @@ def _findings(
                 row("longest core queue", algorithm, outcome, queues.get(key), at=at),
                 row("core table, mean, in the end", algorithm, outcome, at=at),
             ]
-    return Findings(found, by_value(across, ALGORITHMS, values, outcomes))
+    return Findings(found, by_value(across, SELECTIVE, values, outcomes))
 
 
 FIG_8 = Experiment(

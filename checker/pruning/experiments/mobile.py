@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from routeproof.checker.experiments import Experiment, Findings, ResultRow, paragraphs, said
 from routeproof.checker.pruning.experiments import (
     ASSUMED_001,
     CONGESTED,
     HOLDS,
+    MATCHING,
     PRICES,
     PRICES_001,
+    SELECTIVE,
     Outcomes,
     at_each,
-    clustered_001,
+    congested_runs,
     lines,
     of_movers,
     of_the_core,
@@ -34,6 +36,7 @@ from routeproof.checker.pruning.experiments.simulation import Simulation, Simula
 from routeproof.impl.index.filter_index import FilterIndex
 from routeproof.impl.index.profile import profile_of
 from routeproof.impl.routing import Broker
+from routeproof.impl.workloads.controlled import Clustered001
 from routeproof.impl.workloads.moving import Mobile, Tiered, TieredAll
 from routeproof.impl.workloads.workflow import Workflow
 from routeproof.impl.workloads.workload import Recipe, tiered
@@ -145,10 +148,6 @@ Rush hours are 8 to 10 and 17 to 19 o'clock in the text, and the results are "fo
 )
 
 
-def plan_auditors(scale: float, seed: int) -> list[Simulation]:
-    return _incremental(Workflow().scaled(scale), seed)
-
-
 def conclude_auditors(outcomes: Outcomes) -> Findings:
     active, incremental = outcomes["active"], outcomes["incremental"]
     longest, mean = row("longest delay", "active", active, said(400)), row("mean delay", "incremental", incremental)
@@ -175,7 +174,7 @@ AUDITORS = Experiment(
     figure="000, Fig. 10",
     about="200 business processes over four domains; four auditors subscribe to all of them from time to time.",
     scale=0.05,
-    plan=plan_auditors,
+    plan=lambda scale, seed: _incremental(Workflow().scaled(scale), seed),
     conclude=conclude_auditors,
     assumptions=ASSUMED
     + paragraphs("""
@@ -194,8 +193,6 @@ How often a process is triggered, how long an activity takes and how long the ru
 )
 
 
-SELECTIVE = ("active", "selective")
-
 RECIPES = {"monitors": Tiered(), "all": TieredAll()}
 CORE = 1
 
@@ -211,7 +208,7 @@ LOWER = "the lower tiers carry most of it in the paper"
 
 
 def plan_families(scale: float, seed: int) -> list[Simulation]:
-    recipe = clustered_001().scaled(scale)
+    recipe = evolve(Clustered001(), matching=MATCHING).scaled(scale)
     return [Simulation(policy, recipe, policy, seed, subscription=CONGESTED) for policy in SELECTIVE]
 
 
@@ -251,14 +248,6 @@ Tables of active covering hold 7,300 entries here and about 1,000 in Fig. 7, wit
 )
 
 
-def plan_monitors(scale: float, seed: int) -> list[Simulation]:
-    return [
-        Simulation(f"{algorithm}, {who} move", recipe.scaled(scale), algorithm, seed, subscription=CONGESTED)
-        for who, recipe in RECIPES.items()
-        for algorithm in SELECTIVE
-    ]
-
-
 def tiers() -> dict[int, list[Node]]:
     """Brokers by their tier; the core is the first."""
     recipe = RECIPES["monitors"]
@@ -296,7 +285,7 @@ MONITORS = Experiment(
     figure="001, Fig. 12",
     about="Four monitors, which want everything, move between brokers; then all other subscribers move as well.",
     scale=0.05,
-    plan=plan_monitors,
+    plan=lambda scale, seed: congested_runs({f"{who} move": each for who, each in RECIPES.items()}, scale, seed),
     conclude=conclude_monitors,
     assumptions=(
         PRICES_001,
