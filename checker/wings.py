@@ -122,8 +122,8 @@ def wing_of(world: World) -> Wing:
 def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
     from routeproof.checker.mesh import WING as MESH
-    from routeproof.checker.migration.wing import WING as MIGRATION
-    from routeproof.checker.placement.wing import WING as PLACEMENT
+    from routeproof.checker.migration import WING as MIGRATION
+    from routeproof.checker.placement import WING as PLACEMENT
     from routeproof.checker.pruning import WING as PRUNING
     from routeproof.checker.trees import WING as TREES
 
