@@ -193,13 +193,10 @@ def github(run: Run) -> str:
 
 def command(name: str, text: str, **properties: str) -> str:
     """`::error title=...::text`, with everything escaped that would end it early."""
-    given = ",".join(f"{key}={_escaped(value)}" for key, value in properties.items() if value)
+    escaped = {key: _data(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items()}
+    given = ",".join(f"{key}={value}" for key, value in escaped.items() if value)
     return f"::{name}{' ' if given else ''}{given}::{_data(text)}"
 
 
 def _data(text: str) -> str:
     return printable(text, keep="\r\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escaped(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

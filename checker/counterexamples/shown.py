@@ -23,7 +23,7 @@ from routeproof.model.messages import Advertisement, Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables
 from routeproof.model.world import State, Step, World, deliveries
-from routeproof.traces import Event, Trace, TraceMessage, describe
+from routeproof.traces import Event, Trace, describe
 
 
 @frozen
@@ -231,7 +231,9 @@ def _line(event: Event, who: _Participants, received: bool) -> Iterator[str]:
     match event.event:
         case "client":
             over = f"{who.clients[event.peer]},{me}" if event.peer else me
-            yield f"Note over {over}: {label(_operation(event.message))}"
+            message = event.message
+            what = "" if message is None else f"{message.kind}({', '.join(item.id for item in message.items)})"
+            yield f"Note over {over}: {label(what)}"
         case "deliver":
             yield f"{me}-->>{who.clients[event.peer]}: {about}"
         case "receive":
@@ -245,7 +247,3 @@ def _line(event: Event, who: _Participants, received: bool) -> Iterator[str]:
         case "note":
             over = f"{who.brokers[event.peer]},{me}" if event.peer in who.brokers else me
             yield f"Note over {over}: {label(event.text)}"
-
-
-def _operation(message: TraceMessage | None) -> str:
-    return "" if message is None else f"{message.kind}({', '.join(item.id for item in message.items)})"

@@ -6,7 +6,7 @@ takes the same time. A test holds messages, hops and delays to the simulator's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
@@ -133,7 +133,8 @@ class _Running:
         loads = dict.fromkeys(self._overlay.brokers, 0)
         total = deliveries = hops = 0
         first = since = None
-        for time, p in self._publications():
+        publications = ((o.time, o.message.publication) for o in self._operations() if isinstance(o.message, Publish))
+        for time, p in publications:
             first = time if first is None else first
             since = first + (1 - LAST) * self._length
             publisher = publishers[p.of]
@@ -184,9 +185,6 @@ class _Running:
                 case Publish():
                     break
         return found
-
-    def _publications(self) -> Iterator[tuple[int, Publication]]:
-        return ((o.time, o.message.publication) for o in self._operations() if isinstance(o.message, Publish))
 
     # -- the algorithms ------------------------------------------------------------------------------------------------
 
