@@ -6,6 +6,7 @@ takes the same time. A test holds messages, hops and delays to the simulator's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -92,7 +93,7 @@ class _Publisher:
     """One publisher: where it is, and what the algorithm knows of it."""
 
     at: Node
-    subscribers: Mapping[Filter, dict[Node, int]]
+    subscribers: dict[Filter, Counter[Node]] = field(factory=dict)
     profiles: dict[Node, Profile] = field(factory=dict)
     gathered: int = 0
     window: int = -1
@@ -100,11 +101,10 @@ class _Publisher:
     session: list[Counts] = field(factory=list)
 
     def deliveries(self, p: Publication) -> Counts:
-        found: dict[Node, int] = {}
+        found = Counter[Node]()
         for wanted, homes in self.subscribers.items():
             if wanted.matches(p.event):
-                for broker, many in homes.items():
-                    found[broker] = found.get(broker, 0) + many
+                found.update(homes)
         return tuple(sorted(found.items()))
 
 
@@ -176,12 +176,11 @@ class _Running:
             match operation.message:
                 case Advertise(a):
                     filters[a.id] = a.filter
-                    found[a.id] = _Publisher(operation.broker, {})
+                    found[a.id] = _Publisher(operation.broker)
                 case Subscribe(s):
                     for id, promised in filters.items():
                         if promised.overlaps(s.filter):
-                            homes = found[id].subscribers.setdefault(s.filter, {})  # type: ignore[attr-defined]  # a dict
-                            homes[operation.broker] = homes.get(operation.broker, 0) + 1
+                            found[id].subscribers.setdefault(s.filter, Counter())[operation.broker] += 1
                 case Publish():
                     break
         return found
@@ -232,19 +231,15 @@ class _Running:
 
     def _grape(self, publisher: _Publisher, time: int) -> None:
         session, publisher.session = publisher.session, []
-        bits: dict[Node, int] = {}
-        deliveries: dict[Node, int] = {}
+        bits, deliveries = Counter[Node](), Counter[Node]()
         for number, counts in enumerate(session):
             for broker, many in counts:
-                bits[broker] = bits.get(broker, 0) | 1 << number
-                deliveries[broker] = deliveries.get(broker, 0) + many
+                bits[broker] |= 1 << number
+                deliveries[broker] += many
         reached = self._reached(publisher.at, tuple(sorted(bits)))
         self._control.append((time, 2 * (len(reached) - 1)))  # GRP-4, GRP-5: a request and an answer over each link
         delays = {b: dict.fromkeys((LOCAL, *self._overlay.neighbours(b)), float(SERVICE)) for b in reached}
-        traces = {
-            b: BrokerTrace(b, self._overlay.neighbours(b), bits.get(b, 0), deliveries.get(b, 0), delays[b])
-            for b in reached
-        }
+        traces = {b: BrokerTrace(b, self._overlay.neighbours(b), bits[b], deliveries[b], delays[b]) for b in reached}
         chosen = Estimate(traces).choose(reached, self._setting.metric, self._setting.weight)
         links = len(self._overlay.path(publisher.at, chosen)) - 1
         if links:
