@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -36,13 +37,6 @@ TRACE = "a trace in the format of docs/reference/trace-format.md; - is standard 
 """Help of the argument that is a trace."""
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help formatter as wide as the tables."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=24, width=WIDTH)
-
-
 class Parser(argparse.ArgumentParser):
     """One sub-command's parser. Description and examples are printed as they are written."""
 
@@ -51,7 +45,7 @@ class Parser(argparse.ArgumentParser):
             prog=f"routeproof {command}",
             description=description,
             epilog=f"examples:\n{examples}" if examples else None,
-            formatter_class=_Formatter,
+            formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=WIDTH),
             allow_abbrev=False,
         )
         self.command = command

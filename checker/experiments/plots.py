@@ -136,11 +136,10 @@ def _up(axis: _Axis, label: str) -> list[str]:
     return [*parts, turned]
 
 
-def _line(series: PlotLine, across: _Axis, up: _Axis, colour: str, dash: str) -> list[str]:
+def _line(series: PlotLine, across: _Axis, up: _Axis, colour: str, dashes: str) -> list[str]:
     points = [(across.at(x), up.at(y)) for x, y in thinned(series.points) if math.isfinite(x) and math.isfinite(y)]
     if not points:
         return []
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
     path = [f"M{_pixel(points[0][0])} {_pixel(points[0][1])}"]
     for x, y in points[1:]:
         path.append(f"H{_pixel(x)}V{_pixel(y)}" if series.steps else f"L{_pixel(x)} {_pixel(y)}")
@@ -149,8 +148,7 @@ def _line(series: PlotLine, across: _Axis, up: _Axis, colour: str, dash: str) ->
 
 
 def _legend(name: str, row: int) -> list[str]:
-    colour, dash = _style(row)
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    colour, dashes = _style(row)
     x, y = WIDTH - RIGHT + 16, TOP + 10 + 20 * row
     return [
         f'<line x1="{x}" y1="{y}" x2="{x + 22}" y2="{y}" stroke="{colour}" stroke-width="3"{dashes}/>',
@@ -159,7 +157,9 @@ def _legend(name: str, row: int) -> list[str]:
 
 
 def _style(number: int) -> tuple[str, str]:
-    return COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+    """The colour and, once the colours are used up, the attribute for dashes."""
+    dash = DASHES[number // len(COLOURS) % len(DASHES)]
+    return COLOURS[number % len(COLOURS)], f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def thinned(points: Sequence[Point]) -> Sequence[Point]:

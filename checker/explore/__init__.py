@@ -198,13 +198,10 @@ def concrete_run(search: Search, path: Sequence[int]) -> tuple[tuple[str, ...], 
 
 def _steps(search: Search, state: State) -> Iterator[Step]:
     """The steps of a state; the search may stop before each."""
-    steps = search.world.steps(state)
-    while True:
-        search.pause()
-        step = next(steps, None)
-        if step is None:
-            return
+    search.pause()
+    for step in search.world.steps(state):
         yield step
+        search.pause()
 
 
 class PartialOrderSearch(Search):

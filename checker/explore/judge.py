@@ -87,7 +87,9 @@ class _Table:
         if self._pairs is None:
             return major if minor is None else major * self._columns + minor
         ids = self._pairs.ids(major, np.zeros_like(major) if minor is None else minor)
-        self._lengthen(int(ids.max()) + 1)
+        if (size := int(ids.max()) + 1) > len(self._cells):
+            more = np.full(max(size, 2 * len(self._cells)) - len(self._cells), UNKNOWN, self._cells.dtype)
+            self._cells = np.concatenate([self._cells, more])
         return ids
 
     def _grow(self, rows: int, columns: int) -> None:
@@ -105,11 +107,6 @@ class _Table:
             ids = self._pairs.ids(major, minor)
             self._cells = np.full(max(64, len(ids)), UNKNOWN, old.dtype)
             self._cells[ids] = old[major, minor]
-
-    def _lengthen(self, size: int) -> None:
-        if size > len(self._cells):
-            more = np.full(max(size, 2 * len(self._cells)) - len(self._cells), UNKNOWN, self._cells.dtype)
-            self._cells = np.concatenate([self._cells, more])
 
 
 class _View:
