@@ -69,7 +69,8 @@ KINDS = column_names(CORE)
 
 MOMENTARY = ("queue", "held", "table")
 """Messages waiting, messages kept out by a full queue, subscriptions in the routing table."""
-COUNTED = ("triggered", "uncovered", "false_positives", "delivered", "busy", *KINDS.values())
+OF_BROKER = ("triggered", "uncovered", "false_positives", "delivered", "busy")
+COUNTED = (*OF_BROKER, *KINDS.values())
 """Since the run began: subscriptions sent because of an unsubscription, to each neighbour, and how many different ones
 these were; publications that came from a neighbour and went nowhere; deliveries; nanoseconds of service; and messages
 handled by kind."""
@@ -190,11 +191,7 @@ class Metrics(Observer):
                 "queue": simulator.queue(broker),
                 "held": simulator.held(broker),
                 "table": getattr(simulator.broker(broker), "table_size", 0),  # nodes that are no brokers have none
-                "triggered": counts.triggered,
-                "uncovered": counts.uncovered,
-                "false_positives": counts.false_positives,
-                "delivered": counts.delivered,
-                "busy": counts.busy,
+                **{name: getattr(counts, name) for name in OF_BROKER},
                 **{name: counts.kinds[kind] for kind, name in self.kinds.items()},
                 **self.own.row(broker, simulator.broker(broker)),
             }

@@ -250,10 +250,7 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> RunSummary:
         names[broker]: BrokerSummary(
             queue_most=metrics.most_queued[broker],
             table_most=max(metrics.series("table", broker)),
-            table=last["table"][broker],
-            triggered=last["triggered"][broker],
-            uncovered=last["uncovered"][broker],
-            false_positives=last["false_positives"][broker],
+            **{key: last[key][broker] for key in ("table", "triggered", "uncovered", "false_positives")},
             busy_seconds=round(last["busy"][broker] / SECOND, 3),
         )
         for broker in metrics.brokers
@@ -262,9 +259,7 @@ def summary(metrics: Metrics, names: Mapping[Node, str]) -> RunSummary:
         virtual_seconds=round(metrics.times[-1] / SECOND, 3),
         operations={kind: metrics.operations[cls] for cls, kind in metrics.kinds.items() if metrics.operations[cls]},
         messages={kind: n for kind in metrics.kinds.values() if (n := sum(last[kind].values()))},
-        triggered=sum(last["triggered"].values()),
-        false_positives=sum(last["false_positives"].values()),
-        delivered=sum(last["delivered"].values()),
+        **{key: sum(last[key].values()) for key in ("triggered", "false_positives", "delivered")},
         delay=quantiles(metrics.delays),
         brokers=brokers,
         own=metrics.own.summary(metrics),

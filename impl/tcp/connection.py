@@ -194,10 +194,6 @@ class Peer(Generic[T]):
             case _:
                 raise Refusal("parts that make no message")
 
-    def send(self, text: bytes) -> None:
-        """A message, as JSON. `flush` writes it."""
-        self.link.send(text)
-
     def flush(self) -> None:
         """Write what is due, as far as the connection takes it."""
         connection = self.connection

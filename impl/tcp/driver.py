@@ -95,7 +95,9 @@ class Driver:
             if former is None:
                 first = operation.time
             elif pace:
-                await self._until(began + int((operation.time - first) / pace))
+                moment = began + int((operation.time - first) / pace)
+                while (left := moment - monotonic_ns()) > 0:
+                    await asyncio.sleep(left / SECOND)
             elif operation.time - former >= SETTLES:
                 await self.quiet()
             former = operation.time
@@ -103,11 +105,6 @@ class Driver:
                 self._stirred.clear()
                 await self._stirred.wait()
             self._speak(operation)
-
-    @staticmethod
-    async def _until(moment: int) -> None:
-        while (left := moment - monotonic_ns()) > 0:
-            await asyncio.sleep(left / SECOND)
 
     def _under_way(self) -> int:
         return self._issued - sum(peer.link.acknowledged for peer in self._peers.values())
@@ -121,7 +118,7 @@ class Driver:
         self.operations[type(message)] += 1
         if isinstance(message, Publish):
             self._published[message.publication.id] = monotonic_ns()
-        peer.send(text)
+        peer.link.send(text)
         peer.flush()
 
     def _hear(self, peer: Peer[Delivery]) -> None:

@@ -283,7 +283,7 @@ class BrokerNode:
         self.steps += 1
 
     def _send(self, peer: Peer[Message], text: bytes) -> None:
-        peer.send(text)
+        peer.link.send(text)
         self._unflushed.add(peer)
         if peer.link.waiting >= self.setting.limits.high_water:
             self._full.add(peer)
