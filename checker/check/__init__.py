@@ -155,7 +155,6 @@ def run_all(jobs: Sequence[Job], workers: int, line: ProgressLine) -> Results:
 
 
 def cores() -> int:
-    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -184,7 +184,6 @@ class Expander:
         return grown
 
     def count(self, outcomes: Sequence[Ints]) -> None:
-        """Count the outcomes of a chunk that is kept."""
         for node, rows in enumerate(outcomes):
             size = max(len(self.q.outcomes[node]), len(self.fired[node]))
             total = np.bincount(rows, minlength=size)

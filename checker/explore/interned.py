@@ -150,7 +150,6 @@ class Parts:
         """By number: the values of the names."""
 
     def numbers(self, histories: Ints) -> Ints:
-        """The number of the part of each of these histories."""
         self.size()
         return self._column[histories]
 

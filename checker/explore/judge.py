@@ -128,7 +128,6 @@ class _View:
         return number
 
     def values(self, number: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The parts of the history and the ghosts of this number."""
         found: list[Any] = []
         for joined, values in zip(self._joined[::-1], self._ghosts[::-1], strict=True):
             number, other = joined.values[number]

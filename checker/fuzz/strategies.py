@@ -318,7 +318,6 @@ def _some(draw: Draw, most: int) -> range:
 
 @st.composite
 def worlds(draw: Draw, sizes: Sizes, protocol: str, policies: Sequence[str], mutant: str | None) -> World:
-    """An instance in motion under one of the policies."""
     policy = pick(draw, policies)
     instance = evolve(draw(instances(sizes)), policies=(policy,))
     return world(fuzzing_of(protocol).of(draw, instance, policy), policy, mutant)

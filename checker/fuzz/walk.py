@@ -245,12 +245,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=NUMBER)
     def publish(self, number: int) -> None:
-        """A client publishes."""
         self._operate(number, Publish)
 
     @rule(number=NUMBER)
     def deliver(self, number: int) -> None:
-        """A broker handles one message."""
         self._take(number, self.walk.waiting() or self.walk.possible_operations())
 
     @rule(number=NUMBER)

@@ -83,7 +83,6 @@ class MeshMachine(Machine):
 
     @rule(number=NUMBER)
     def load(self, number: int) -> None:
-        """A load changes."""
         self._operate(number, Load, Measure)
 
     @rule(number=NUMBER)

@@ -242,7 +242,6 @@ class View:
         return values_of(q, EVENT[name].effect(q, m, *terms))
 
     def is_sound(self, setting: SmallWorld, values: Values) -> bool:
-        """True if every invariant is true."""
         key = setting, values
         if key not in self._checked:
             self._checked[key] = not violated(setting.setting(), values)

@@ -81,7 +81,6 @@ def text(placement: PlacementAnswer) -> str:
 
 
 def subject(placement: PlacementAnswer) -> str:
-    """One line: how much was looked at, and what was asked."""
     found = placement.remarks
     wish = placement.wish
     return (

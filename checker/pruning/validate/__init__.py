@@ -67,7 +67,6 @@ class JudgedShares(ShareTally):
 
     @property
     def lines(self) -> list[str]:
-        """For people."""
         most = f"{100 * self.deviation / WHOLE:.1f} percent"
         judged = f"{self.decisions:,} decisions held against it, the database of one off by {most} at most"
         found = [f"similarity of {self.pairs:,} subscriptions with an advertisement: {judged}"]
@@ -87,7 +86,6 @@ class PruningReport(Report):
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks on every trace, and on similarity."""
         return [*super().remarks, *self.similarity.lines]
 
 

@@ -221,7 +221,6 @@ def pruning_in_trace(message: TraceMessage) -> CanonicalPruning:
 
 
 def pruning_in_model(message: Hashable) -> CanonicalMessage:
-    """Canonical form of one of the model's messages."""
     said = canonical_in_model(message)
     match message:
         case Publish():
