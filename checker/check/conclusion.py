@@ -217,12 +217,9 @@ def _never_reached(outcomes: Sequence[JobOutcome]) -> list[str]:
 
 def _never_exercised(outcomes: Sequence[JobOutcome]) -> list[str]:
     """Each `always` that nothing put to the test, though nothing was left out either."""
-    exercised: dict[str, int] = {}
-    for o in outcomes:
-        for f in o.findings.values():
-            if f.kind == "always":
-                exercised[f.property] = exercised.get(f.property, 0) + f.exercised + (f.verdict != "holds")
-    return [id for id in PROPERTIES if exercised.get(id) == 0]
+    always = [f for o in outcomes for f in o.findings.values() if f.kind == "always"]
+    exercised = {f.property for f in always if f.exercised or f.verdict != "holds"}
+    return [id for id in PROPERTIES if id not in exercised and any(f.property == id for f in always)]
 
 
 def _never_fired(outcomes: Sequence[JobOutcome]) -> list[str]:

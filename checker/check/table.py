@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from collections import Counter
 
 from attrs import asdict
 
@@ -114,20 +115,18 @@ def _sometimes(run: Run) -> list[str]:
     return ["", *table(head, rows, "lrrrr")] if rows else []
 
 
-def _tallies(run: Run, kind: str) -> list[tuple[str, dict[Status, int]]]:
+def _tallies(run: Run, kind: str) -> list[tuple[str, Counter[Status]]]:
     """Per property of a kind, in the order of the catalogue: how often each status."""
-    found: dict[str, dict[Status, int]] = {}
+    found: dict[str, Counter[Status]] = {}
     for outcome in run.outcomes:
         for finding in outcome.findings.values():
             if finding.kind == kind:
-                tally = found.setdefault(finding.property, {})
-                status = outcome.status(finding)
-                tally[status] = tally.get(status, 0) + 1
+                found.setdefault(finding.property, Counter())[outcome.status(finding)] += 1
     return [(id, found[id]) for id in PROPERTIES if id in found]
 
 
-def _sum(tally: dict[Status, int], *statuses: Status) -> int:
-    return sum(tally.get(status, 0) for status in statuses)
+def _sum(tally: Counter[Status], *statuses: Status) -> int:
+    return sum(tally[status] for status in statuses)
 
 
 def _exercised(run: Run, id: str) -> int:

@@ -7,6 +7,7 @@ publisher each. `play` sends them through the reference implementation's maps, s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 from random import Random
@@ -93,8 +94,8 @@ class MeshFigures:
     hops: int = 0
     delay: float = 0.0
     """ms."""
-    by_hops: dict[int, int] = Factory(dict)
-    sent: dict[Node, int] = Factory(dict)
+    by_hops: Counter[int] = Factory(Counter)
+    sent: Counter[Node] = Factory(Counter)
     """Copies by sender."""
 
     @property
@@ -165,7 +166,7 @@ class PopulatedNetwork:
         for _ in range(population.rounds):
             figures = self.play(population.warming, "S2", uplink=0.0)
             most = max(figures.sent.values(), default=1)
-            loads = {b: round(100 * figures.sent.get(b, 0) / most) for b in self.brokers}
+            loads = {b: round(100 * figures.sent[b] / most) for b in self.brokers}
             for broker in self.brokers.values():
                 broker.review(loads)
         for broker in self.brokers.values():
@@ -192,24 +193,20 @@ class PopulatedNetwork:
             broker, homes = self.brokers[node], self.interests[topic]
             figures.copies += hops > 0
             if node in homes:
-                self._deliver(figures, hops, (now - began) / 1_000)
+                figures.delivered += 1
+                figures.hops += hops
+                figures.delay += (now - began) / 1_000
+                figures.by_hops[hops] += 1
             backlog = broker.free_at - now
             to = broker.receivers(homes, way, strategy, is_loaded=backlog > WINDOW * THRESHOLD)
             figures.pure += bool(to) and node not in homes
-            figures.sent[node] = figures.sent.get(node, 0) + len(to)
+            figures.sent[node] += len(to)
             for each in to:
                 left = max(now, broker.free_at) + service
                 broker.free_at = left
                 onward = (*way, *broker.master.path(each)[:-1])
                 heappush(events, (left + hop, number := number + 1, each, onward, topic, hops + 1, began))
         return figures
-
-    @staticmethod
-    def _deliver(figures: MeshFigures, hops: int, delay: float) -> None:
-        figures.delivered += 1
-        figures.hops += hops
-        figures.delay += delay
-        figures.by_hops[hops] = figures.by_hops.get(hops, 0) + 1
 
 
 WINDOW, THRESHOLD = 0.1 * SECOND, 0.8
