@@ -155,7 +155,7 @@ class Search:
                 return str(cut)
             finally:
                 del self.limit, self.most
-                self.questions.pause, self.questions.room = _nothing, _nothing
+                self.questions.pause, self.questions.room = lambda: None, lambda _: None
                 self.spent = before + time.perf_counter() - began
         return ""
 
@@ -347,7 +347,3 @@ class Search:
                 if len(left):
                     id = self.next + int(left[0])
                     self.stuck = id if self.stuck is None else min(self.stuck, id)
-
-
-def _nothing(*_: object) -> None:
-    pass

@@ -213,9 +213,8 @@ RUNS = -2
 
 
 def _read_units(source: Source, frame: Frame, asked: Iterator[Batch]) -> Iterator[Batch]:
-    yield from batches(
-        ROWS, (row for each in rows_of(asked) for row in read_unit(source, frame, source.units[each["bucket"]]))
-    )
+    units = (source.units[each["bucket"]] for each in rows_of(asked))
+    yield from batches(ROWS, (row for unit in units for row in read_unit(source, frame, unit)))
 
 
 def _by_bucket(found: Iterator[Batch]) -> Iterator[list[bytes]]:

@@ -141,10 +141,6 @@ def _plan_8(scale: float, seed: int) -> list[Simulation]:
     return congested_runs(varied, scale, seed)
 
 
-def _plan_9(scale: float, seed: int) -> list[Simulation]:
-    return congested_runs({str(degree): evolve(CONTROLLED_001, covered=degree) for degree in DEGREES}, scale, seed)
-
-
 def _findings(
     what: str,
     across: str,
@@ -185,7 +181,7 @@ FIG_9 = Experiment(
     figure="001, Fig. 9",
     about="300 roots are withdrawn, where each covers 10 to 50 subscriptions.",
     scale=0.1,
-    plan=_plan_9,
+    plan=lambda scale, seed: congested_runs({str(d): evolve(CONTROLLED_001, covered=d) for d in DEGREES}, scale, seed),
     conclude=lambda outcomes: _findings("degree {}", "covering degree", DEGREES, outcomes, {}, QUEUE),
     assumptions=ASSUMED_001
     + paragraphs("""
