@@ -68,7 +68,8 @@ def render(results: dict[str, list[Row]]) -> str:
     for name, rows in results.items():
         lines += [f"bench {name}", ""]
         columns = list(rows[0])
-        cells = [columns, *([_shown(row[c]) for c in columns] for row in rows)]
+        values = ([row[c] for c in columns] for row in rows)
+        cells = [columns, *([f"{v:,}" if isinstance(v, int | float) else str(v) for v in each] for each in values)]
         widths = [max(len(r[i]) for r in cells) for i in range(len(columns))]
         lines += [
             "  ".join(
@@ -78,10 +79,6 @@ def render(results: dict[str, list[Row]]) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
 def afresh(measure: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
