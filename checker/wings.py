@@ -97,7 +97,7 @@ class Wing:
     """How validation judges its brokers (`validate.judging.Judging`), imported when asked for; None: by its handler."""
 
     experiments: Callable[[], Mapping[str, Any]] = dict
-    """The experiments of papers (`experiments.reproduce.experiment.Experiment`) by name, imported on first use."""
+    """The experiments of papers (`experiments.Experiment`) by name, imported on first use."""
 
     refinement: Callable[[], Refinement] | None = None
     """How its model is held to the relation of its proofs, imported when asked for; None where there is no relation."""
