@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -178,7 +179,7 @@ READERS: Mapping[str, Callable[[TableSource, Path], Iterator[TableRow]]] = {
 
 
 def _text(row: TableRow, column: str) -> str:
-    found = row.get(column)
+    found = _whole(row.get(column))
     if isinstance(found, int) and not isinstance(found, bool):
         return str(found)
     if found is None or found == "":
@@ -190,13 +191,18 @@ def _text(row: TableRow, column: str) -> str:
     return found
 
 
+def _whole(value: Any) -> Any:
+    """A whole number for the decimal numbers of databases, and of Spark in place of unsigned numbers."""
+    return int(value) if isinstance(value, Decimal) and value.is_finite() and value == int(value) else value
+
+
 def _has_bytes(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _number(row: TableRow, column: str, most: int) -> int:
     """A whole number from 1; 1 where there is none."""
-    found = row.get(column)
+    found = _whole(row.get(column))
     if found is None or found == "":
         return 1
     try:
@@ -257,7 +263,8 @@ class RowFaults:
     first: tuple[str, str] = ("", "")
 
     def add(self, row: TableRow, reason: str, count: int = 1) -> None:
-        self.note(str(row.get("id") or row.get("from") or ""), reason, count)
+        named = (str(row[each]) for each in ("id", "from") if row.get(each) is not None)
+        self.note(next(named, ""), reason, count)
 
     def note(self, id: str, reason: str, count: int = 1) -> None:
         if count:

@@ -106,10 +106,14 @@ def python_workers() -> list[int]:
 
 
 def test_the_files_are_the_local_ones(data: Path, spark: "SparkSession", tmp_path: Path) -> None:
-    """Documents in five files, in another order and format, with subscriptions from a table of Spark's catalogue."""
+    """Documents in five files, in another order and format, with subscriptions from a table of Spark's catalogue, and
+    links in ORC with costs as a database has them.
+    """
+    links = spark.read.parquet(str(data / "network.parquet"))
+    links.selectExpr("`from`", "`to`", "CAST(cost AS DECIMAL(9, 0)) AS cost").write.orc(str(tmp_path / "links.orc"))
     spark.read.parquet(str(data / "documents.parquet")).repartition(5).write.json(str(tmp_path / "parts"))
     names = [
-        str(data / "network.parquet"),
+        str(tmp_path / "links.orc"),
         f"jsonl:{tmp_path / 'parts'}",
         f"table:parquet.`{data / 'subscriptions.parquet'}`",
     ]
