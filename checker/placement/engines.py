@@ -18,9 +18,9 @@ from routeproof.checker.placement.events import UNKNOWN, ReadReport
 from routeproof.checker.placement.joining import DelaySums, Found, Remarks, Totals, decoded, encoded, join
 from routeproof.checker.placement.overlay import Frame
 from routeproof.checker.placement.reading import Source, read_unit
+from routeproof.checker.spark.rows import Batch, batches, rows_of, table_of
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.findings import BadLines
-from routeproof.checker.validate.spark import Batch, batches, rows_of, table_of
 from routeproof.checker.validate.store import Store
 from routeproof.traces import BadLine, TraceError, open_trace
 from routeproof.traces.files import called, named

@@ -15,6 +15,7 @@ from itertools import count, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode, joined
 from routeproof.checker.trees.planning import (
@@ -36,7 +37,6 @@ from routeproof.checker.trees.tables import (
     json_row,
     local_rows,
 )
-from routeproof.checker.validate.spark import Batch, batches, rows_of
 from routeproof.impl.trees.baselines import TerminalSet, opt, terminal_sets
 from routeproof.impl.trees.network import BrokerGraph
 from routeproof.impl.trees.steiner import SteinerTrees

@@ -4,39 +4,28 @@
 together what parts set aside: both ends of a link, a publication and its deliveries. `job` is the whole of it. The
 verdict and every rejection are those of the local engine, however the work is divided.
 
-This module has the rows between the stages of the job, and Arrow batches of them. They are few and large: a block of
-lines, a block of a link's rows. Names are bytes, since JSON can write names that a column of text cannot hold. Before
-its parts are judged, workers together look for what clients will subscribe to and for the entries of publications
-(`find_out`): brokers stand one after the other in a part's task, and each meets all publications.
+This module has the rows between the stages of the job. They are few and large: a block of lines, a block of a link's
+rows. Names are bytes, since JSON can write names that a column of text cannot hold. Before its parts are judged,
+workers together look for what clients will subscribe to and for the entries of publications (`find_out`): brokers stand
+one after the other in a part's task, and each meets all publications.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from attrs import frozen
 
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import Announced, Judge
 from routeproof.checker.validate.broker.messages import SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import packed
 from routeproof.traces import TraceError
-
-Batch: TypeAlias = Any
-"""A `pyarrow.RecordBatch`."""
-
-Table: TypeAlias = Any
-"""A `pyarrow.Table`."""
-
-AT_ONCE = 1 << 20
-"""Bytes in a batch, about. Some rows hold hundreds of kilobytes, others hardly any."""
-
-BARE = 100
-"""Bytes of a row without its data."""
 
 CODEC = "lz4_raw"
 """The cheapest there is; zstd shrinks lines further, and takes longer than what that saves."""
@@ -59,57 +48,6 @@ PASSED, EMITTED, SUMMARY = range(8, 11)
 SURE_CONTROL, SURE_PUBLICATIONS, WRONG, EXTENT, PASSAGES = range(12, 17)
 """`SURE_...`: spans whose times are believed, where others are not; `WRONG`: a link over
 which came what was not sent; `EXTENT`: how much was judged; `PASSAGES`: when messages passed a link."""
-
-
-def table_of(names: str, rows: Sequence[tuple[Any, ...]]) -> Table:
-    """A few rows, as Spark takes them without asking Python again."""
-    import pyarrow as pa
-
-    schema = _schema(pa, names)
-    return pa.Table.from_batches([_batch(pa, rows, schema)] if rows else [], schema)
-
-
-def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
-    """Rows as batches of this schema, the last column of which holds the most."""
-    import pyarrow as pa
-
-    schema = _schema(pa, names)
-    waiting: list[tuple[Any, ...]] = []
-    size = 0
-    for row in rows:
-        waiting.append(row)
-        size += BARE + len(row[-1] or b"")
-        if size >= AT_ONCE:
-            yield _batch(pa, waiting, schema)
-            waiting, size = [], 0
-    if waiting:
-        yield _batch(pa, waiting, schema)
-
-
-def _schema(pa: Any, names: str) -> Any:
-    types = {
-        "binary": pa.binary(),
-        "long": pa.int64(),
-        "int": pa.int32(),
-        "boolean": pa.bool_(),
-        "string": pa.string(),
-    }
-    return pa.schema([(name, types[kind]) for name, kind in (column.split() for column in names.split(", "))])
-
-
-def _batch(pa: Any, rows: Sequence[tuple[Any, ...]], schema: Any) -> Batch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), schema.types, strict=True)],
-        schema=schema,
-    )
-
-
-def rows_of(found: Iterable[Batch]) -> Iterator[dict[str, Any]]:
-    """Every row of some batches."""
-    for batch in found:
-        names = batch.schema.names
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield dict(zip(names, row, strict=True))
 
 
 def squeezed(data: bytes) -> bytes:

@@ -22,10 +22,11 @@ from attrs import frozen
 from msgspec import Struct
 from msgspec.structs import replace
 
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import MOST, Judge, publications, subscriptions
 from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import AHEAD, LINES, PUBLISHED, Batch, batches, in_rows, opened, rows_of
+from routeproof.checker.validate.spark import AHEAD, LINES, PUBLISHED, in_rows, opened
 from routeproof.checker.validate.store import packed
 from routeproof.traces import BadLine, Event
 from routeproof.traces.parquet_file import FAULTS, ParquetFile, viewed

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 from msgspec import msgpack
 
+from routeproof.checker.spark.rows import AT_ONCE, table_of
 from routeproof.checker.validate import spark as stage_rows
 from routeproof.checker.validate.broker.judge import MOST, Announced
 from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 def judge(spark: SparkSession, path: Path, setting: Setting, *, ranges: int = lines.RANGE) -> Report:
     """`ranges`: bytes of a plain file that are one task's, at most. The workers read `path` too."""
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", stage_rows.AT_ONCE)
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", AT_ONCE)
     return _Job(spark, path.absolute(), setting).run(ranges)
 
 
@@ -117,9 +118,7 @@ class _Job:
         found, foreseen = self._looked_at(blocks)
         assigned = groups.of_blocks(found, self._tasks)
         schema = "place long, part long, role int, task int"
-        where = self._spark.createDataFrame(
-            stage_rows.table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned])
-        )
+        where = self._spark.createDataFrame(table_of(schema, [(a.place, a.part, a.role, a.task) for a in assigned]))
         return (
             blocks.select("place", "run", "broker", "lines", "data")
             .join(where.hint("broadcast"), "place")
@@ -340,7 +339,7 @@ class _Job:
 
     def _frame(self, rows: list[tuple[Any, ...]], schema: str, by: str | None = None) -> DataFrame:
         """A task for each row, or for those that have the same number in a column."""
-        frame = self._spark.createDataFrame(stage_rows.table_of(schema, rows))
+        frame = self._spark.createDataFrame(table_of(schema, rows))
         if not rows:
             return frame
         count = len(rows) if by is None else 1 + max(row[0] for row in rows)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
-from routeproof.checker.validate import spark
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.clients import OPERATIONS, ClientOperation, believed, block_of, operations_of
 from routeproof.checker.validate.clients.judge import CLIENTS, judge_clients
 from routeproof.checker.validate.clock import CERTAIN, Doubts
@@ -50,9 +50,6 @@ from routeproof.checker.validate.spark import (
     SURE_CONTROL,
     SURE_PUBLICATIONS,
     WRONG,
-    Batch,
-    batches,
-    rows_of,
     unsqueezed,
 )
 from routeproof.checker.validate.store import Store, key_of, name_of
@@ -319,7 +316,7 @@ def run_stages(
 
 def reduce_keys(setting: Setting, number: int, told: Any, found: Iterator[Batch]) -> Iterator[Batch]:
     """For `mapInArrow`: blocks, each key's together, in; `RESULTS` out. `told`: broadcast, by run."""
-    yield from batches(RESULTS, _of_keys(setting, number, told.value, spark.rows_of(found)))
+    yield from batches(RESULTS, _of_keys(setting, number, told.value, rows_of(found)))
 
 
 def _of_keys(

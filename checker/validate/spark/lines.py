@@ -16,24 +16,13 @@ from typing import BinaryIO
 import msgspec
 from attrs import define, field, frozen
 
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import MOST, Judge
 from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.broker.messages import Written
 from routeproof.checker.validate.findings import BadLines, encode_bad
 from routeproof.checker.validate.setting import Setting
-from routeproof.checker.validate.spark import (
-    AHEAD,
-    BAD,
-    BLOCKS,
-    LINES,
-    PUBLISHED,
-    Batch,
-    batches,
-    in_rows,
-    opened,
-    rows_of,
-    squeezed,
-)
+from routeproof.checker.validate.spark import AHEAD, BAD, BLOCKS, LINES, PUBLISHED, in_rows, opened, squeezed
 from routeproof.checker.validate.store import HALF, is_whole, key_of, packed
 from routeproof.model.filters import dialect
 from routeproof.traces import BadLine, Event

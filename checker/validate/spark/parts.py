@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 
+from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.system.processes import collecting_rarely
 from routeproof.checker.validate.broker.batch import held
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
@@ -31,11 +32,8 @@ from routeproof.checker.validate.spark import (
     LINK,
     RESULTS,
     UNREADABLE,
-    Batch,
-    batches,
     groups,
     judge_that_knows,
-    rows_of,
     unsqueezed,
 )
 from routeproof.checker.validate.spark.groups import BEGINS, CLOSES, Unit

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from routeproof.checker.spark.rows import AT_ONCE, batches, rows_of
 from routeproof.checker.validate import setting_of, spark
 from routeproof.checker.validate.broker.judge import Judge
-from routeproof.checker.validate.spark import batches, lines, rows_of, squeezed, unsqueezed
+from routeproof.checker.validate.spark import lines, squeezed, unsqueezed
 from routeproof.checker.validate.spark.lines import Range, ranges
 from tests.checker.validate.walks import rows_of as walk
 from tests.checker.validate.walks import write
@@ -109,7 +110,7 @@ def test_subscriptions_that_clients_make_are_announced(trace: Path) -> None:
 
 def test_batches_hold_so_many_bytes() -> None:
     """Few rows that are large, or many that are small."""
-    large = list(batches("n int, data binary", ((n, bytes(spark.AT_ONCE // 2)) for n in range(5))))
+    large = list(batches("n int, data binary", ((n, bytes(AT_ONCE // 2)) for n in range(5))))
     assert [batch.num_rows for batch in large] == [2, 2, 1]
     small = [(n, b"x" * (n % 3)) for n in range(30_000)]
     found = list(batches("n int, data binary", small))

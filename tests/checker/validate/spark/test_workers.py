@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from routeproof.checker.validate.spark import Batch, table_of
+from routeproof.checker.spark.rows import Batch, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
