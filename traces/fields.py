@@ -16,7 +16,9 @@ from typing import Annotated, NoReturn, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from routeproof.model.filters.interface import quoted, shown
+from routeproof.model.filters.interface import Constant, quoted, shown
+from routeproof.model.filters.predicate_filter import ATTRIBUTES
+from routeproof.model.filters.predicate_filter import NAME_LENGTH as ATTRIBUTE_LENGTH
 
 Raw: TypeAlias = Mapping[str, object]
 """A JSON object as it was read."""
@@ -125,6 +127,31 @@ def parse(text: bytes) -> object:
         raise
     except ValueError:  # Python refuses to read an integer of some thousand digits
         raise TraceError("a number with too many digits") from None
+
+
+PLAIN = msgspec.json.Decoder(dict[str, Constant])
+"""A fast reader of plain attributes: unlike `parse` it takes names twice, and numbers of any size."""
+
+SMALL = 1 << 53
+"""Above every plain number."""
+
+
+def plain_table(text: bytes) -> dict[str, Constant] | None:
+    """Attributes as `parse` reads them, a float that is a whole number as such; None if the text is not plain."""
+    try:
+        values = PLAIN.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    if text.count(b":") != len(values) or len(values) > ATTRIBUTES:  # with as many colons no name is there twice
+        return None
+    for key, value in values.items():
+        if not 0 < len(key) <= ATTRIBUTE_LENGTH:
+            return None
+        if type(value) is float and value.is_integer():
+            values[key] = int(value)
+        if isinstance(value, int | float) and not -SMALL < value < SMALL:
+            return None
+    return values
 
 
 def json_text(value: object, *, in_order: bool = False) -> msgspec.Raw:

@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from attrs import frozen
-from msgspec import UNSET, DecodeError, Meta, Raw, Struct, UnsetType, defstruct, field
-from msgspec.json import Decoder
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct, field
 
 from routeproof.model.filters import (
     Attributes,
@@ -30,7 +29,6 @@ from routeproof.model.filters import (
 )
 from routeproof.model.filters.interface import quoted
 from routeproof.model.filters.predicate_dialect import as_it_is
-from routeproof.model.filters.predicate_filter import ATTRIBUTES, NAME_LENGTH
 from routeproof.model.messages import CORE, Message, to_row
 from routeproof.traces import extensions
 from routeproof.traces.extensions import FilterText
@@ -45,6 +43,7 @@ from routeproof.traces.fields import (
     name,
     names,
     parse,
+    plain_table,
     table,
 )
 
@@ -56,13 +55,6 @@ PUBLICATIONS = 1 << 10
 
 TEXT = 1 << 14
 """Largest text in bytes whose meaning is cached. A longer one is read again each time."""
-
-
-PLAIN: Decoder[dict[str, Constant]] = Decoder(dict[str, Constant])
-"""A fast reader of plain attributes: unlike `parse` it takes names twice, and numbers of any size."""
-
-SMALL = 1 << 53
-"""Above every plain number."""
 
 
 class Meanings:
@@ -95,22 +87,7 @@ class Meanings:
 
         A float among them is not a whole number, and stands for its shortest decimal.
         """
-        if not self._is_read_as_written or len(text) > TEXT:
-            return None
-        try:
-            values = PLAIN.decode(text)
-        except (DecodeError, UnicodeDecodeError):
-            return None
-        if text.count(b":") != len(values) or len(values) > ATTRIBUTES:  # with as many colons no name is there twice
-            return None
-        for key, value in values.items():
-            if not 0 < len(key) <= NAME_LENGTH:
-                return None
-            if type(value) is float and value.is_integer():
-                values[key] = int(value)
-            if isinstance(value, int | float) and not -SMALL < value < SMALL:
-                return None
-        return values
+        return plain_table(text) if self._is_read_as_written and len(text) <= TEXT else None
 
     def _read_filter(self, text: bytes) -> Filter:
         return _read(text, self.dialect.parse)

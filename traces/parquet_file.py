@@ -283,6 +283,12 @@ class ParquetFile:
         """The number of rows of each row group."""
         return [int(self.metadata.row_group(group).num_rows) for group in range(self.metadata.num_row_groups)]
 
+    def told(self, group: int) -> dict[str, Any]:
+        """Statistics of the columns of a row group, as the file states them: `pyarrow.parquet.Statistics`."""
+        row_group = self.metadata.row_group(group)
+        columns = map(row_group.column, range(row_group.num_columns))
+        return {each.path_in_schema: each.statistics for each in columns if each.statistics is not None}
+
     def parts(self, group: int, names: Sequence[str]) -> Iterator[RowSlice]:
         """Yields some columns of a row group. A fault of the file is one of pyarrow's exceptions or of `FAULTS`."""
         done = 0

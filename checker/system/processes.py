@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import define
 
@@ -35,6 +35,8 @@ from routeproof.checker.system.interrupts import SIGNALS, held
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Together: TypeAlias = Callable[[Sequence[Callable[[], Any]]], list[Any]]
+"""Makes calls at the same time, and returns their answers in order."""
 
 
 def in_processes(
@@ -81,12 +83,48 @@ def as_done(
                         del busy[worker.line]
                     yield place, content
         except (EOFError, ConnectionError):
-            raise Undetermined(
-                f"a worker process died, most likely for want of memory; try --workers 1{advice}"
-            ) from None
+            raise _died(advice) from None
         finally:
             _end(crew)
             _crews.remove(crew)
+
+
+@contextmanager
+def crew(workers: int, advice: str = "") -> Iterator[Together]:
+    """Yields what makes several calls at the same time, as often as it is asked to: the first here, each other one in a
+    worker, of which there are so many."""
+    members: list[_Worker] = []
+    _crews.append(members)
+
+    def made(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        for member, call in zip(members, calls[1:], strict=False):
+            member.line.send(call)
+        answers = [calls[0]()]
+        for member, _ in zip(members, calls[1:], strict=True):
+            kind, content = member.line.recv()
+            if kind == "raised":
+                raise content
+            answers.append(content)
+        return answers
+
+    with _scratch() as scratch:
+        try:
+            for _ in range(workers):
+                _begin(members, _called, scratch, wants_news=False)
+            yield made
+        except (EOFError, ConnectionError):
+            raise _died(advice) from None
+        finally:
+            _end(members)
+            _crews.remove(members)
+
+
+def _called(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def _died(advice: str) -> Undetermined:
+    return Undetermined(f"a worker process died, most likely for want of memory; try --workers 1{advice}")
 
 
 def tell(news: object) -> None:

@@ -1,23 +1,26 @@
 """The engine for one machine: it reads a trace once, event by event, in memory that does not grow with it.
 
 All brokers are replayed side by side, in whatever order the file has them. What links and clients need is set aside in
-a temporary file (`store`), and judged when the whole trace has been read. Several workers have a share of the brokers
-each, and a file each; every worker reads all lines, or its own row groups.
+a temporary file (`store`), and judged when the whole trace has been read. Several processes, this one among them, have
+a share of the brokers each, and a file each; every one reads all lines, or its own row groups. Then each judges a share
+of what clients saw.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
+from itertools import starmap
 from pathlib import Path
+from typing import TypeAlias
 from zlib import crc32
 
 from attrs import frozen
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.system.processes import collecting_rarely, in_processes
+from routeproof.checker.system.processes import Together, collecting_rarely, crew
 from routeproof.checker.validate.broker.bulk import BulkReplay, handed_out, looks_at_once
 from routeproof.checker.validate.broker.judge import Judge, subscriptions
 from routeproof.checker.validate.broker.part import Part
@@ -55,18 +58,28 @@ from routeproof.checker.validate.traffic import (
 from routeproof.traces import BadLine, Event, TraceError, open_trace
 from routeproof.traces.reader import RowBatch, is_parquet, open_lines, open_rows
 
+Premises: TypeAlias = tuple[str, Traffic | None, Ways | None, Mapping[str, Doubts], Ends]
+"""Premises of what clients are owed: the run, when links were busy, what passed them, doubts about times, and
+where recordings end."""
+
+Judged: TypeAlias = tuple[list[Rejection], Extent]
+
 
 def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
     try:
         shares = shares_of(path, setting, workers)
-        if len(shares) > 1:
-            return _in_workers(path, setting, shares)
+        if len(shares) > 1 and (found := _in_workers(path, setting, shares)) is not None:
+            return found
         with Store() as store, collecting_rarely():
             reading = _Reading(path, setting, store)
             reading.read_all()
             return reading.conclude(reading.finish())
     except TraceError as error:
         raise UsageError(str(error)) from None
+
+
+BEGINNING = 200_000
+"""Number of events that are judged in the time in which a process begins."""
 
 
 @frozen
@@ -95,7 +108,8 @@ def shares_of(path: Path, setting: Setting, workers: int) -> list[WorkShare]:
     if is_parquet(path):
         units = whole_units(path, setting)
         if len(units) >= workers:
-            task = spread([rows for _, rows in units], workers)
+            sizes = [rows for _, rows in units]
+            task = spread(sizes, workers, min(BEGINNING, sum(sizes) // (2 * workers)))
             chosen = [
                 [g for (those, _), t in zip(units, task, strict=True) if t == n for g in those] for n in range(workers)
             ]
@@ -103,25 +117,56 @@ def shares_of(path: Path, setting: Setting, workers: int) -> list[WorkShare]:
     return [WorkShare(number, workers, counts_bad=number == 0) for number in range(workers)]
 
 
-def _in_workers(path: Path, setting: Setting, shares: list[WorkShare]) -> Report:
-    """Joins what parts set aside, which stands in a file of each worker."""
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+def _in_workers(path: Path, setting: Setting, shares: list[WorkShare]) -> Report | None:
+    """Joins what parts set aside, which stands in a file of each worker. None if a broker is in several shares: what
+    the file states of its row groups is wrong."""
+    with tempfile.TemporaryDirectory() as folder, crew(len(shares) - 1) as made, ExitStack() as stack:
         names = [Path(folder, str(share.number)) for share in shares]
-        read = list(
-            in_processes(partial(_read_share, path, setting), list(zip(names, shares, strict=True)), len(shares))
-        )
-        stores = [stack.enter_context(Store(name, last)) for name, (_, _, last) in zip(names, read, strict=True)]
-        with Stores(stores) as store, collecting_rarely():
+        read = made([partial(_read_share, path, setting, *each) for each in zip(names, shares, strict=True)])
+        found = [part for parts, _, _ in read for part in parts]
+        if len({(part.run, part.broker) for part in found}) < len(found):
+            return None
+        files = {name: last for name, (_, _, last) in zip(names, read, strict=True)}
+        store = stack.enter_context(Stores(list(starmap(Store, files.items()))))
+        with collecting_rarely():
             reading = _Reading(path, setting, store)
+            reading.judge_clients = partial(_judge_in_shares, made, setting, files)
             for _, bad, _ in read:
                 reading.bad.merge(bad)
-            return reading.conclude([part for parts, _, _ in read for part in parts])
+            return reading.conclude(found)
+
+
+def _judge_in_shares(
+    made: Together, setting: Setting, files: Mapping[Path, Mapping[Key, int]], premises: Premises
+) -> Judged:
+    rejections, extent = [], Extent()
+    shares = [partial(_judge_share, setting, files, premises, number) for number in range(len(files))]
+    for wrong, judged in made(shares):
+        rejections += wrong
+        extent.add(judged)
+    return rejections, extent
+
+
+def _judge_share(setting: Setting, files: Mapping[Path, Mapping[Key, int]], premises: Premises, number: int) -> Judged:
+    """Judges every n-th bucket of what clients saw, of n files."""
+
+    def is_mine(kind: str, bucket: str) -> bool:
+        return kind != CLIENTS or int(bucket) % len(files) == number
+
+    mine = {name: {key: at for key, at in last.items() if is_mine(*key[1:3])} for name, last in files.items()}
+    with Stores(list(starmap(Store, mine.items()))) as store, collecting_rarely():
+        return _judge_clients(setting, store, premises)
+
+
+def _judge_clients(setting: Setting, store: Store, premises: Premises) -> Judged:
+    run, traffic, ways, doubts, ends = premises
+    told, extent = partial(operations_said, store, run, doubts), Extent()
+    return list(judge_clients(setting, run, told, traffic, store, doubts, extent, ends, ways)), extent
 
 
 def _read_share(
-    path: Path, setting: Setting, asked: tuple[Path, WorkShare]
+    path: Path, setting: Setting, where: Path, share: WorkShare
 ) -> tuple[list[PartResult], BadLines, Mapping[Key, int]]:
-    where, share = asked
     with Store(where) as store, collecting_rarely():
         reading = _Reading(path, setting, store, share)
         reading.read_all()
@@ -140,6 +185,7 @@ class _Reading:
         self._parts: dict[tuple[str, str], Part] = {}
         self.bad = BadLines()
         """Lines that cannot be read."""
+        self.judge_clients: Callable[[Premises], Judged] = partial(_judge_clients, setting, store)
         self._traffic: dict[str, Traffic | None] = {}
         self._doubts: dict[str, dict[str, Doubts]] = {}
         """Doubts about the clock of each run that was concluded."""
@@ -283,20 +329,10 @@ class _Reading:
             traffic = traffic_of(self._setting, latest, ways, sure, hindrance(links_are_wrong=are_wrong))
         self._traffic[run], self._doubts[run] = traffic, doubtful
         by_link = Ways(self._setting, passages, ways.left) if kept and not are_wrong else None
-        return [*rejections, *self._of_clients(run, traffic, by_link, doubtful, extent, ends)]
+        wrong, seen = self.judge_clients((run, traffic, by_link, doubtful, ends))
+        extent.add(seen)
+        return [*rejections, *wrong]
 
     def _links_of(self, run: str) -> list[tuple[str, str]]:
         links = {(near, far) for _, _, near, far, _ in self._store.under(run, "link")}
         return sorted(link for link in links if self._setting.compares(*link))
-
-    def _of_clients(
-        self,
-        run: str,
-        traffic: Traffic | None,
-        ways: Ways | None,
-        doubts: Mapping[str, Doubts],
-        extent: Extent,
-        ends: Ends,
-    ) -> Iterator[Rejection]:
-        told = partial(operations_said, self._store, run, doubts)
-        yield from judge_clients(self._setting, run, told, traffic, self._store, doubts, extent, ends, ways)

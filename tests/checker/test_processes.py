@@ -1,9 +1,11 @@
 """Answers of several processes: in order, and nothing is left of who asks no further."""
 
 import multiprocessing
+import os
 import signal
 import threading
 import time
+from functools import partial
 from importlib import import_module
 from multiprocessing.context import SpawnProcess
 from multiprocessing.process import BaseProcess
@@ -12,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from routeproof.checker.system.errors import Undetermined
 from routeproof.checker.system.interrupts import Interrupted, listening, raising
-from routeproof.checker.system.processes import in_processes
+from routeproof.checker.system.processes import crew, in_processes
 
 OTHERS = 3
 
@@ -26,6 +29,21 @@ def late(number: int) -> int:
 
 def test_answers_come_in_order() -> None:
     assert list(in_processes(abs, [-3, 2, -1], 2)) == [3, 2, 1]
+
+
+def test_several_calls_at_a_time_here_and_in_workers() -> None:
+    """In the same processes each time; an exception of one is raised here."""
+    with crew(1) as made:
+        first = made([os.getpid, os.getpid])
+        assert made([os.getpid, os.getpid]) == first
+        assert first[0] == os.getpid() != first[1]
+        with pytest.raises(ValueError, match="invalid literal"):
+            made([os.getpid, partial(int, "no number")])
+
+
+def test_a_worker_that_dies_among_several_calls() -> None:
+    with pytest.raises(Undetermined, match="a worker process died"), crew(1) as made:
+        made([os.getpid, partial(os._exit, 1)])
 
 
 @pytest.mark.parametrize(("module", "name"), [("tempfile", "mkdtemp"), ("shutil", "rmtree")])

@@ -131,6 +131,9 @@ def _said(
                 return
             names = ["event", *{"kind", *(name for name in columns if name in there)}]
             for group in range(len(file.sizes)) if groups is None else groups:
+                said = file.told(group).get("kind")
+                if said is not None and said.has_min_max and not any(said.min <= kind <= said.max for kind in kinds):
+                    continue
                 for part in file.parts(group, names):
                     of_kind = _is_among(part.batch["kind"], kinds)
                     if part.is_too_long or not pc.any(of_kind).as_py():

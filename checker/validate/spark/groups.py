@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heapreplace
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -261,12 +261,26 @@ def of_groups(groups: Sequence[list[GroupStretch] | None]) -> list[Unit]:
 
 
 def whole_units(path: Path, setting: Setting) -> list[tuple[tuple[int, ...], int]]:
-    """Row groups that share no broker with those of another unit, and how many rows each unit has."""
+    """Row groups that share no broker with those of another unit, and how many rows each unit has; if the
+    statistics of the file are right."""
     judge = Judge(setting)
-    known = [_stretches(judge, path, number) for number in range(count(path))]
+    with path.open("rb") as source:
+        said = list(map(_said_of_group, repeat(ParquetFile(source)), range(count(path))))
+    known = [_stretches(judge, path, at) if each is None else [each] for at, each in enumerate(said)]
     uncut = [None if group is None else [replace(each, starts=False) for each in group] for group in known]
     rows = [sum(stretch.events for stretch in group or ()) for group in known]
     return [(unit.groups, sum(rows[number] for number in unit.groups)) for unit in of_groups(uncut)]
+
+
+def _said_of_group(file: ParquetFile, number: int) -> GroupStretch | None:
+    """The only broker of a row group; None if there may be others. In a run without a name."""
+    told, rows = file.told(number), file.sizes[number]
+    run, broker = told.get("run"), told.get("broker")
+    if broker is None or not broker.has_min_max or broker.min != broker.max or broker.null_count:
+        return None
+    if "run" in file.names and (run is None or run.null_count != rows):
+        return None
+    return GroupStretch("", broker.min, rows, False, False)
 
 
 class _Joined:
@@ -285,9 +299,10 @@ class _Joined:
         self._parent[other] = one
 
 
-def spread(sizes: Sequence[int], tasks: int) -> list[int]:
-    """A task for each, so that no task has much more than another: the largest first, each to the least busy."""
-    busy = [(0, task) for task in range(max(1, tasks))]
+def spread(sizes: Sequence[int], tasks: int, later: int = 0) -> list[int]:
+    """A task for each, so that no task has much more than another: the largest first, each to the least busy. All tasks
+    but the first begin `later`."""
+    busy = [(later if task else 0, task) for task in range(max(1, tasks))]
     heapify(busy)
     found = [0] * len(sizes)
     for each in sorted(range(len(sizes)), key=lambda i: -sizes[i]):

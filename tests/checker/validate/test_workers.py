@@ -1,15 +1,19 @@
 """Several workers on one machine: whatever is wrong with a trace, the report is that of one."""
 
+import pickle
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from routeproof.checker.cli import main
 from routeproof.checker.validate import Level, local, setting_of, validate
+from routeproof.checker.validate.spark import groups as row_groups
 from routeproof.traces import columns, to_parquet
 from tests.campaigns import drawn
 from tests.checker.validate.at_once import CHANGES, Change, name_of, recorded, with_changes
@@ -27,11 +31,11 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """The workers' shares are judged one after the other in this process; row groups are small."""
 
-    def one_by_one(do: Callable[[Any], Any], asked: Sequence[Any], workers: int) -> Iterator[Any]:
-        assert len(asked) == workers > 1
-        return map(do, asked)
+    @contextmanager
+    def one_by_one(workers: int) -> Iterator[Callable[[Sequence[Callable[[], Any]]], list[Any]]]:
+        yield lambda calls: [pickle.loads(pickle.dumps(call))() for call in calls if len(calls) == workers + 1 > 1]
 
-    monkeypatch.setattr(local, "in_processes", one_by_one)
+    monkeypatch.setattr(local, "crew", one_by_one)
     monkeypatch.setattr(columns, "GROUP_ROWS", 500)
 
 
@@ -75,6 +79,28 @@ def test_in_processes_of_their_own(rows: list[Row], tmp_path: Path, capsys: pyte
     assert validate(lines, workers=2) == validate(lines)
     assert main(["validate", str(lines), "--workers", "2"]) == 0
     assert "accepted" in capsys.readouterr().out
+
+
+def test_a_file_that_says_wrong_brokers(
+    rows: list[Row], tmp_path: Path, here: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row group is said to be of a broker of its own, and some brokers have several."""
+    path = tmp_path / "trace.parquet"
+    to_parquet(write(rows, tmp_path / "trace.jsonl"), path)
+    pq.write_table(pq.read_table(path), path, row_group_size=50)
+    in_workers, found = local._in_workers, list[object]()
+
+    def alone(_: object, number: int) -> row_groups.GroupStretch:
+        return row_groups.GroupStretch("", f"b{number}", 500, False, False)
+
+    def tried(*asked: Any) -> Any:
+        found.append(in_workers(*asked))
+        return found[-1]
+
+    monkeypatch.setattr(row_groups, "_said_of_group", alone)
+    monkeypatch.setattr(local, "_in_workers", tried)
+    assert validate(path, "exact", workers=2) == validate(path, "exact")
+    assert found == [None]
 
 
 @pytest.mark.parametrize("more", [["--engine", "spark"], ["--metrics", "out"]])
