@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import z3
@@ -28,6 +29,9 @@ ROOTS = {"routeproof": TOP, "tests": Path(__file__).resolve().parent}
 
 BY_NAME = ("routeproof/model/", "routeproof/spec/")
 """Rooms of which each file counts: protocols, properties and instances are found by their names."""
+
+LIBRARIES = ("attrs", "hypothesis", "msgspec", "networkx", "numpy", "pyarrow", "zstandard")
+"""Distributions of which the versions count, as that of Z3 does."""
 
 KEEPERS = (
     "tests/conftest.py",
@@ -86,7 +90,8 @@ def _in_room(room: Path) -> Iterator[tuple[str, Path]]:
 
 
 def digest(texts: dict[str, str]) -> str:
-    made = hashlib.sha256(f"{z3.get_full_version()} {sys.version_info[:2]}".encode())
+    libraries = {name: version(name) for name in LIBRARIES}
+    made = hashlib.sha256(f"{z3.get_full_version()} {libraries} {sys.version_info[:2]}".encode())
     for name, text in sorted(texts.items()):
         made.update(f"\n{name} {_digest_of_program(text) if name.endswith('.py') else _digest(text)}".encode())
     return made.hexdigest()

@@ -66,6 +66,21 @@ def recorded(test: Test) -> Test:
     return test
 
 
+def sampled(cases: Iterable[Any], is_sample: Callable[[Any], bool]) -> list[Any]:
+    """Returns parameters of a recorded test. The sample is asked every day whatever is recorded, so that the ways on
+    which outcomes are found are tried; the cases of a campaign are left as they are.
+    """
+    return [case if isinstance(case, FOR_CAMPAIGN) or not is_sample(case) else _daily(case) for case in cases]
+
+
+FOR_CAMPAIGN = type(pytest.param())
+"""Cases that are marked already."""
+
+
+def _daily(case: Any) -> Any:
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.asked_daily)
+
+
 @pytest.fixture
 def asked_again(request: pytest.FixtureRequest) -> bool:
     """True if a test is to be asked whatever is recorded."""
@@ -76,7 +91,7 @@ def asked_again(request: pytest.FixtureRequest) -> bool:
 def is_recorded(item: pytest.Function) -> bool:
     """True if a test is one that is recorded, and is not to be asked whatever is recorded."""
     call = getattr(item, "callspec", None)
-    return call is not None and call.params.get(FIXTURE) is False
+    return call is not None and call.params.get(FIXTURE) is False and item.get_closest_marker("asked_daily") is None
 
 
 def is_known(item: pytest.Function) -> bool:

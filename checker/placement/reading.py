@@ -66,7 +66,8 @@ def read_unit(source: Source, frame: Frame, unit: lines.Range) -> Iterator[tuple
     reading = _Reading(source, frame, unit)
     yield from reading.groups() if source.is_parquet else reading.lines()
     yield UNKNOWN, msgspec.msgpack.encode(reading.read)
-    gc.collect()  # pyarrow's metadata and schema hold each other: megabytes of a file with many row groups
+    if source.is_parquet:
+        gc.collect()  # pyarrow's metadata and schema hold each other: megabytes of a file with many row groups
 
 
 class _Reading:

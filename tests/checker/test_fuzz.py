@@ -22,6 +22,7 @@ from routeproof.model.protocols import world
 from routeproof.model.world import Action, World
 from routeproof.spec.properties import PROPERTIES, properties_for
 from tests.campaigns import daily
+from tests.shown import recorded, sampled
 
 
 def hunt(traces: Path | None) -> Result:
@@ -52,9 +53,13 @@ def verdicts(result: Result) -> dict[str, str]:
 FAST = PROFILES["fast"].examples
 
 
+CAMPAIGNS = [(policy, examples) for policy in POLICIES for examples in (FAST // 6, FAST)]
+
+
+@recorded
 @pytest.mark.parametrize(
     ("policy", "examples"),
-    daily([(policy, examples) for policy in POLICIES for examples in (FAST // 6, FAST)], lambda case: case[1] < FAST),
+    sampled(daily(CAMPAIGNS, lambda case: case[1] < FAST), lambda case: case[0] == "active"),
 )
 def test_the_routing_core_survives_a_fast_campaign(policy: str, examples: int) -> None:
     """Daily a sixth of it."""
@@ -171,9 +176,13 @@ def test_an_unknown_profile_is_refused() -> None:
 # -- declared failures -------------------------------------------------------------------------------------------------
 
 
+@recorded
 @pytest.mark.parametrize(
     ("name", "examples"),
-    daily(product(("loss2", "duplicate2", "reorder2", "crash3"), (50, 150)), lambda case: case[1] == 50),
+    sampled(
+        daily(product(("loss2", "duplicate2", "reorder2", "crash3"), (50, 150)), lambda case: case[1] == 50),
+        lambda case: case[0] == "crash3",
+    ),
 )
 def test_declared_failures_are_found_and_do_not_end_the_campaign(name: str, examples: int) -> None:
     instance = find(name)

@@ -29,6 +29,7 @@ from routeproof.model.pruning.vocabulary import PRUNING
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES
 from tests.campaigns import daily
+from tests.shown import recorded, sampled
 
 FOUND: dict[str, tuple[str, set[str]]] = {
     "additions-skipped": ("incremental", {"Agreement", "NoLostDelivery"}),
@@ -47,8 +48,9 @@ HUNTED = ("additions-skipped", "distance-not-reset", "threshold-ignored")
 PINNED = Path(__file__).with_name("pinned")
 
 
+@recorded
 @pytest.mark.parametrize("examples", daily((20, 40), (20).__eq__))
-@pytest.mark.parametrize("policy", PRUNING)
+@pytest.mark.parametrize("policy", sampled(PRUNING, "selective".__eq__))
 def test_nothing_is_found_in_what_is_sound(policy: str, examples: int) -> None:
     result = fuzz(None, policy=policy, mutant=None, examples=examples)
     assert result.protocol == "pruning"
@@ -58,6 +60,7 @@ def test_nothing_is_found_in_what_is_sound(policy: str, examples: int) -> None:
     assert exercised >= {"SomePruning", "SomeRetainedQuenching"}
 
 
+@recorded
 @pytest.mark.parametrize("policy", PRUNING)
 def test_statistics_of_predicates_are_exact_too(policy: str) -> None:
     """The explorer's instances of pruning have event sets: Property 3 and equation 3 of predicates are fuzzed."""
@@ -81,7 +84,8 @@ def hunted(mutant: str) -> tuple[Instance | None, str, set[str]]:
     return None, policy, expected
 
 
-@pytest.mark.parametrize("mutant", daily((*FOUND, *IN_GIVEN), HUNTED.__contains__))
+@recorded
+@pytest.mark.parametrize("mutant", sampled(daily((*FOUND, *IN_GIVEN), HUNTED.__contains__), "threshold-ignored".__eq__))
 def test_finds_and_shrinks(mutant: str, tmp_path: Path) -> None:
     instance, policy, _ = hunted(mutant)
     result = fuzz(instance, policy=policy, mutant=mutant, traces=tmp_path)

@@ -40,6 +40,7 @@ from tests.campaigns import drawn
 from tests.impl.lockstep import rules_fired, said
 from tests.impl.wild import WILD
 from tests.pruning.talk import HUB, Talk, drawn_parameters, talks
+from tests.shown import recorded, sampled
 
 ROOT = Path(__file__).resolve().parents[2]
 quiet = settings(
@@ -336,7 +337,8 @@ class _Reversed:
         return len(self.rows)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@recorded
+@pytest.mark.parametrize("fault", sampled(FAULTS, lambda fault: not fault.startswith("SIM-8")))
 def test_a_fault_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, name, instead, reading = FAULTS[fault]
     policies = ("selective",) if "STA-8" in fault else ("incremental",) if "cuts" in reading else PRUNING

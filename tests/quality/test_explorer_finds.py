@@ -22,6 +22,7 @@ from routeproof.model.protocols import world
 from routeproof.model.routing_mutants import MUTANTS
 from routeproof.model.world import World
 from routeproof.spec.properties import PROPERTIES, properties_for
+from tests.shown import recorded, sampled
 
 TABLE = Path(__file__).with_name("caught.json")
 CAUGHT: dict[str, dict[str, list[str | int]]] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
@@ -51,7 +52,8 @@ def shortest(mutant: str, policy: str, instances: Sequence[str]) -> list[str | i
     return [best[0].instance.name, best[1].property, len(best[1].run or ()), len(small.run or ())]
 
 
-@pytest.mark.parametrize(("mutant", "policy"), CASES)
+@recorded
+@pytest.mark.parametrize(("mutant", "policy"), sampled(CASES, CASES[::6].__contains__))
 def test_finds_and_shrinks(mutant: str, policy: str) -> None:
     assert CAUGHT[mutant][policy] == shortest(mutant, policy, [str(CAUGHT[mutant][policy][0])])
 

@@ -93,7 +93,7 @@ def test_what_other_processes_load_cannot_be_recorded() -> None:
     ("name", "old", "new"),
     [
         ("routeproof/spec/theory/relation/routing.py", "self.logic.any_of(", "self.logic.all_of("),
-        ("routeproof/checker/prove/invariants.py", "mbqi=False", "mbqi=True"),
+        ("routeproof/checker/prove/solve.py", "mbqi=False", "mbqi=True"),
         ("routeproof/checker/prove/solve.py", "RLIMIT = 40_000_000", "RLIMIT = 40_000_001"),
         ("routeproof/model/instances/tiny.toml", "1", "2"),
     ],
@@ -105,6 +105,12 @@ def test_a_clause_a_limit_or_an_instance_that_changes_is_noticed(
     before = digests.digest(texts)
     assert digests.digest({**texts, name: texts[name].replace(old, new, 1)}) != before
     assert digests.digest({other: text for other, text in texts.items() if other != name}) != before
+
+
+def test_another_version_of_a_library_counts(texts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests.digest(texts)
+    monkeypatch.setattr(digests, "version", lambda name: "0.0")
+    assert digests.digest(texts) != before
 
 
 def test_words_for_people_change_nothing(texts: dict[str, str]) -> None:
@@ -159,10 +165,15 @@ BESIDE = "checker/prove/test_basis.py"
 LOADED = ["routeproof/checker/prove/solve.py", f"tests/{FILE}"]
 
 
-def a_test(again: bool, name: str = "test_roads") -> Any:
+def a_test(again: bool, name: str = "test_roads", *, daily: bool = False) -> Any:
     """A test of `FILE` as pytest has it, as far as the record looks at it."""
     call = SimpleNamespace(params={shown.FIXTURE: again})
-    return SimpleNamespace(path=shown.TOP / FILE, nodeid=f"tests/{FILE}::{name}", callspec=call)
+    return SimpleNamespace(
+        path=shown.TOP / FILE,
+        nodeid=f"tests/{FILE}::{name}",
+        callspec=call,
+        get_closest_marker=lambda mark: pytest.mark.asked_daily if daily else None,
+    )
 
 
 @pytest.fixture
@@ -181,6 +192,7 @@ def test_a_test_that_passed_is_not_asked_again(record: Path) -> None:
     assert shown.is_known(a_test(again=False))
     assert not shown.is_known(a_test(again=False, name="test_rivers")), "one that is not recorded"
     assert not shown.is_known(a_test(again=True)), "a campaign asks it"
+    assert not shown.is_known(a_test(again=False, daily=True)), "it belongs to the daily sample"
 
 
 def test_a_test_is_asked_again_when_its_text_has_changed(record: Path) -> None:
@@ -203,7 +215,7 @@ def test_a_run_that_renews_the_record_asks_everything_and_notes_it(
 
 def test_a_run_that_renews_the_record_has_no_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they load would count, and they may start processes."""
-    tests = {again: Mock(spec=pytest.Function, callspec=a_test(again).callspec) for again in (True, False)}
+    tests = {again: Mock(spec=pytest.Function, **vars(a_test(again))) for again in (True, False)}
     assert all(map(shown.is_asked, tests.values()))
     monkeypatch.setenv(shown.PASSED, "passed")
     assert shown.is_asked(tests[False])
