@@ -186,7 +186,10 @@ class StepComparison:
             if not left[p, to]:
                 again = " again" if (p, to) in met else ""
                 seen = f"{p} delivered to {to.lstrip('@')}{again}"
-                return Difference(at, line, "RTE-5", "no such delivery", seen, self._model.unwanted(meant, to))
+                many = sum(f"@{self.client_of.get(s, '')}" == to for _, s in pairs)
+                hint = f"{many} subscriptions of this client match; a broker that delivers for each names it under `to`"
+                reason = hint if again and many > 1 else self._model.unwanted(meant, to)
+                return Difference(at, line, "RTE-5", "no such delivery", seen, reason)
             original = told if meant.written == b"" else self._model.original(told, p)
             if meant.written != b"" and not meant.is_same(original):
                 wanted, seen = distinguished(original.said.words, meant.said.words)
