@@ -19,6 +19,7 @@ from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadab
 from routeproof.checker.validate.broker.model import BrokerModel, CoreModel
 from routeproof.checker.validate.broker.step import Delivery, Sent, StepComparison
 from routeproof.model.filters import FilterError
+from routeproof.model.messages import Deliver
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.tables import Tables
 
@@ -48,6 +49,8 @@ class Amnesia:
     _right: CoreModel
     _forgetful: list[tuple[int, str, BrokerModel]]
     _shown: int = 1
+    _is_silent: bool = False
+    """True if the right tables explain all that the broker sends, and it delivers nothing."""
     _step: Handled | None = None
     _sends: list[Sent] = field(factory=list)
     _deliveries: list[Delivery] = field(factory=list)
@@ -76,7 +79,7 @@ class Amnesia:
             lacking = model.with_tables(tables)
             if _handles(lacking, step) and _agrees(comparison, lacking, step, *seen):
                 found.append((step[2], what, lacking))
-        return cls(comparison, model, found) if found else None
+        return cls(comparison, model, found, is_silent=_is_silent(comparison, model, step, *seen)) if found else None
 
     def begin(self, step: Handled) -> None:
         """Takes the next message that the broker handles, with which the step before is over."""
@@ -103,6 +106,9 @@ class Amnesia:
             return ""
         seq, part, _ = self._forgetful[0]
         parts = list(dict.fromkeys(what for _, what, _ in self._forgetful if what))
+        if self._is_silent:
+            lost = " or ".join(parts) or "its tables"
+            return f"from seq {seq} on it delivers nothing to its clients; all else is right, also if it forgot {lost}"
         if part:
             without = ", or without ".join(parts)
             return f"from seq {seq} on it does only what follows without {without}, as if it had forgotten them"
@@ -116,6 +122,7 @@ class Amnesia:
             return
         seen = self._sends, self._deliveries
         is_right = _handles(self._right, step) and _agrees(self._comparison, self._right, step, *seen)
+        self._is_silent = self._is_silent and _is_silent(self._comparison, self._right, step, *seen)
         self._forgetful = [
             (seq, what, model)
             for seq, what, model in self._forgetful
@@ -169,3 +176,15 @@ def _agrees(
     if route is not None and comparison.is_passed_on(step[1], sends, deliveries, *route):
         return True
     return not any(comparison.differences(step[1], step[2], sends, deliveries, model.answer()))
+
+
+def _is_silent(
+    comparison: StepComparison,
+    model: BrokerModel,
+    step: Handled,
+    sends: Sequence[Sent],
+    deliveries: Sequence[Delivery],
+) -> bool:
+    """True if what the broker sends is right, and it delivers nothing."""
+    answer = [(to, message) for to, message in model.answer() if not isinstance(message, Deliver)]
+    return not deliveries and not any(comparison.differences(step[1], step[2], sends, (), answer))

@@ -244,7 +244,7 @@ class BrokerReplay:
             if self.unfinished is not None and not told.is_control:
                 self.last_publication = told.id
         if self.rejection is not None and self._amnesia is not None:
-            self.rejection = evolve(self.rejection, cause=self._amnesia.cause)
+            self.rejection = evolve(self.rejection, cause=self.rejection.cause or self._amnesia.cause)
         return self.rejection
 
     def _next(self, seq: int, line: int) -> bool:
@@ -343,7 +343,11 @@ class BrokerReplay:
         details = f" ({said})" if said else ""
         whence = f"client {self._peer}".strip() if self._sender == LOCAL else self.setting.name_of(self._sender)
         handling = f"{told.said}{details} from {whence}"
-        return evolve(made, at=self._begun_line, handling=handling[:LONGEST], reason=found.reason)
+        cause = ""
+        if self.signs.unknown_at == self._begun:
+            cause = f"{told.said} has an id that {self.broker} does not know; if withdrawals have ids of their own, the"
+            cause += " original belongs under `of`"
+        return evolve(made, at=self._begun_line, handling=handling[:LONGEST], reason=found.reason, cause=cause)
 
     def _rejected(self, seq: int, rule: str, wanted: str, seen: str, line: int, time: int) -> Rejection:
         at = max(0, self._line)

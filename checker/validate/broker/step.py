@@ -273,6 +273,8 @@ class Signs:
 
     unknown: int = 0
     first_unknown: str = ""
+    unknown_at: int = -1
+    """Seq of the latest such withdrawal."""
     _stray: tuple[str, str] | None = field(default=None, init=False)
     """Kind and id of the message of the rejection, which was sent while something else was handled."""
 
@@ -296,5 +298,5 @@ class Signs:
         if meant.kind not in ("unsubscribe", "unadvertise") or not meant.items:
             return
         if not model.knows(meant.kind, meant.items[0].of or meant.items[0].id):
-            self.unknown += 1
+            self.unknown, self.unknown_at = self.unknown + 1, seq
             self.first_unknown = self.first_unknown or f"{meant.said} at seq {seq}"

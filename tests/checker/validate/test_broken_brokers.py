@@ -184,6 +184,13 @@ def test_a_snapshot_of_empty_tables_shows_that_they_are_forgotten(left: list[str
     assert first.cause.startswith("the tables are empty: this broker has forgotten its tables") == (not left)
 
 
+def test_a_broker_that_delivers_nothing_is_named(tmp_path: Path) -> None:
+    rows = [r for r in network(SCRIPT) if (r.get("broker"), r.get("event")) != ("r5", "deliver")]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    cause = validate(tmp_path / "t.jsonl").rejections[0].cause
+    assert cause.startswith("from seq 4 on it delivers nothing to its clients; all else is right")
+
+
 def losses() -> list[Lost]:
     """Everything that a broker of the network can lose, at any moment."""
     last = {row["broker"]: row["seq"] for row in network(SCRIPT)[1:]}

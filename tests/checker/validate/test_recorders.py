@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checker.validate.foreign import SCRIPT, network
 from tests.checker.validate.test_ends import begins_of
 from tests.checker.validate.walks import Row, judged, rows_of
 
@@ -50,6 +51,20 @@ def test_an_unknown_id_that_is_withdrawn(tmp_path: Path) -> None:
     assert any(
         "withdrew an id that it does not know once; first unsubscribe(nothing)" in line for line in report.remarks
     )
+
+
+def test_withdrawals_with_ids_of_their_own(tmp_path: Path) -> None:
+    """The broker withdraws what was meant, and writes an id that it has made for the withdrawal."""
+    rows = [{**row, "message": {**row["message"]}} if "message" in row else row for row in network(SCRIPT)]
+    for row in rows[1:]:
+        if (row["event"], row["message"]["kind"]) == ("client", "unsubscribe"):
+            row["message"]["id"] += "-w"
+    first = judged(rows, tmp_path, "equivalent").rejections[0]
+    assert first.cause.startswith("unsubscribe(wide-w) has an id that r1 does not know; ")
+    for row in rows[1:]:
+        if row["message"]["id"].endswith("-w"):
+            row["message"]["of"] = row["message"]["id"].removesuffix("-w")
+    assert judged(rows, tmp_path, "equivalent").verdict == "accepted"
 
 
 def test_a_key_of_the_header_that_is_misspelt(tmp_path: Path) -> None:
