@@ -1,9 +1,20 @@
 """What the bench of validation says of its aims: reached only where they are."""
 
+from pathlib import Path
+
 import pytest
 
 from routeproof.checker.experiments.bench import Row
-from routeproof.checker.experiments.bench.validation import FAST, FAST_CHURN, FLAT, at_least, with_aims
+from routeproof.checker.experiments.bench.validation import (
+    FAST,
+    FAST_CHURN,
+    FLAT,
+    at_least,
+    lopsided,
+    with_aims,
+    wrong_deliveries,
+)
+from routeproof.traces import to_parquet
 
 
 def rows(rate: int, short: int, long: int) -> list[Row]:
@@ -27,3 +38,22 @@ def test_the_last_of_a_group_against_the_first(ratio: float, reached: bool) -> N
     first, last = at_least(1.6, "times one core", [{"ratio": 1.0, "aims": ""}, {"ratio": ratio, "aims": ""}])
     assert first["aims"] == ""
     assert last["aims"] == f"1.6 times one core: {'reached' if reached else 'NOT reached'}"
+
+
+def test_the_reference_finds_lost_and_unwanted_deliveries(tmp_path: Path) -> None:
+    pytest.importorskip("polars", reason="the extra `bench` is not installed")
+    lines = tmp_path / "trace.jsonl"
+    lopsided(lines, 500, 1 / 8, 0)
+    rows = lines.read_text().splitlines(keepends=True)
+    came = [number for number, row in enumerate(rows) if '"event":"deliver"' in row]
+    found = []
+    for change in (
+        {},
+        {came[3]: ""},
+        {came[0]: "", came[5]: ""},
+        {came[0]: rows[came[0]].replace('"to":"s', '"to":"x')},
+    ):
+        lines.write_text("".join(change.get(number, row) for number, row in enumerate(rows)))
+        to_parquet(lines, tmp_path / "trace.parquet")
+        found.append(wrong_deliveries(tmp_path / "trace.parquet"))
+    assert found == [0, 1, 2, 2]
