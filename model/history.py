@@ -18,15 +18,7 @@ from typing import Any
 from attrs import evolve, field, fields, frozen
 
 from routeproof.model.instance import Faults, Instance, OperationRow
-from routeproof.model.messages import (
-    Deliver,
-    Message,
-    Publication,
-    Publish,
-    Subscribe,
-    Subscription,
-    Unsubscribe,
-)
+from routeproof.model.messages import Deliver, Message, Publication, Publish, Subscribe, Subscription, Unsubscribe
 from routeproof.model.overlay import Node, Topology
 from routeproof.model.protocol import Kept, ProtocolError
 

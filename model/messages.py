@@ -197,9 +197,7 @@ def describe(message: object) -> str:
 
 
 def client_of(message: object) -> str:
-    """The client that sends or receives a message. Each advertisement and each subscription has a client of its own. A
-    message about a broker's own state comes from its driver.
-    """
+    """The client that sends or receives a message: one of each advertisement and subscription, or a broker's driver."""
     if not isinstance(message, Message):
         raise TypeError(f"{message!r} is no message")
     if message.by:

@@ -18,8 +18,7 @@ class MutantRegistry(dict[str, Mutant]):
         self.protocol, self.policies = protocol, policies
 
     def mutant(self, id: str, rule: str, policies: tuple[str, ...] = ()) -> Callable[[type[T]], type[T]]:
-        """Registers a handler as a seeded fault, under all policies if none is given; its docstring says what it does
-        wrong."""
+        """Registers a handler as a seeded fault, under all policies if none is given; its docstring says what it is."""
 
         def register(cls: type[T]) -> type[T]:
             assert id not in self, id

@@ -184,9 +184,7 @@ class Routing:
             self.settle(step, neighbour, rule)
 
     def settle(self, step: StepEffects, neighbour: Node, rule: str) -> None:
-        """Settles a neighbour: sends the additions and then the removals that it needs. `rule` is the rule that
-        requires this.
-        """
+        """Settles a neighbour: sends the additions and then the removals that it needs, as `rule` requires."""
         tables = step.tables
         sent = tables.sent_to(neighbour)
         candidates = self.candidates(tables, neighbour)

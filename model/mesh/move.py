@@ -138,9 +138,7 @@ class MovingMesh(ManagedMesh):
         return self.begun(local, sender, [n for n, _ in wave], (*((end, Down()) for end in closed), *wave), "MOVE-2")
 
     def passes_over(self, master: MasterMap, end: Node, ring: Ring) -> bool:
-        """MOVE-2: a link passes over the ring if the primary path under it has a link of the ring, the mover's new one
-        among them. By the letter: if the mover is on that path, and neither of its ends.
-        """
+        """MOVE-2: true if the primary path under a link has a link of the ring; by the letter, the mover inside."""
         path = master.path(end) if end in master.brokers else ()
         if self.parameters.dropped == "mover":
             return ring[0] in path[1:-1]
@@ -303,9 +301,7 @@ class MovingMesh(ManagedMesh):
         return self.withheld(super().on_unsubscribe(local, s, sender), sender)
 
     def withheld(self, outcome: Outcome, sender: Node) -> Outcome:
-        """MOVE-7: from the first wave on the mover sends no subscriptions over its old link: they go with the handover,
-        and from then on to the new neighbour.
-        """
+        """MOVE-7: once its move has begun, a mover's subscriptions go with the handover, and not over the old link."""
         local = outcome.local
         assert isinstance(local, MeshTables)
         if not self.moves(local) or local.phase not in ("prepare", "handover") or self.parameters.control == "sent":
@@ -325,9 +321,7 @@ class MovingMesh(ManagedMesh):
         return message.subscription, anchor
 
     def is_late(self, local: MeshTables, sender: Node) -> bool:
-        """MOVE-7: a mover that has switched hears of the other side from its new neighbour only. MOVE-9: a broker that
-        takes no mover hears nothing of it.
-        """
+        """True where a mover hears from the neighbour it left (MOVE-7), or a broker from a refused mover (MOVE-9)."""
         if self.refuses(local) and sender != LOCAL and sender not in self.primary_neighbours(local):
             return True
         is_over = sender not in self.primary_neighbours(local)

@@ -74,8 +74,7 @@ class MeshParameters:
     entering: Literal["inward", "by-tables"] = "inward"
     """MOVE-8: the mover forwards what comes over its old link to its own side only, or by its tables."""
     cut: Literal["drained", "confirmed", "switched"] = "drained"
-    """MOVE-4: an end cuts the old link when `Last` has come over it; or the mover cuts it when the update is confirmed;
-    or each end does when it has switched."""
+    """MOVE-4: the old link is cut where `Last` comes over it; when the update is confirmed; or when an end switches."""
 
     def strategy(self, broker: Node) -> str:
         """The strategy of a broker."""

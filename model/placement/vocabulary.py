@@ -54,9 +54,7 @@ class Amount:
 
 @frozen(cache_hash=True)
 class Traced(MessageHeader):
-    """POP-2: the publication is traced. GRP-1, GRP-2: it has this number at its publisher, in the session that began
-    with the number `session`.
-    """
+    """POP-2, GRP-1, GRP-2: a traced publication's number, at its publisher, and that of the first of its session."""
 
     number: int
     session: int = 0
@@ -247,8 +245,7 @@ class PlacementParameters:
 
     algorithm: Literal["pop", "grape"] = "pop"
     results: Literal["named", "unnamed"] = "named"
-    """Named, since results of two traces may overtake each other: a publication that goes less far is reported
-    earlier."""
+    """Named, since results of two traces may overtake each other, where one publication goes less far."""
     absent: Literal["zero", "skipped"] = "zero"
     """A neighbour that got nothing counts as 0, or its average would stay high after its subscribers have left."""
     counter: Literal["publisher", "broker"] = "publisher"

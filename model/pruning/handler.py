@@ -130,8 +130,7 @@ class Pruning(Statistics):
         return withdraw(s, onward) if message == Unsubscribe(s) else message
 
     def only_listed(self, step: StepEffects, said: list[Hashable], onward: Cuts, neighbour: Node) -> list[Hashable]:
-        """PRN-5: nothing that intersects no advertisement of the list. It stays unsent until this neighbour is settled
-        for another reason."""
+        """PRN-5: nothing that no listed advertisement draws; it stays unsent until the neighbour is settled again."""
         listed = {cut.advertisement for cut in onward}
         there = [a for a, _ in step.tables.advs if a.id in listed]
         added = [m.subscription for m in said if isinstance(m, Subscribe)]

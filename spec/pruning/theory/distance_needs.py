@@ -18,18 +18,8 @@ from routeproof.spec.pruning.theory.equation_3 import equation_3, on_its_way
 from routeproof.spec.pruning.theory.similarity_needs import TWO, gone, publishing, shared
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Symbolic, Term, Truth
 from routeproof.spec.theory.proof import Obligation
-from routeproof.spec.theory.propagation import Definitions, facts_of, fails, hub, line, state_of, yes
-from routeproof.spec.theory.propagation.necessity import (
-    ALONE,
-    EVENT,
-    HUB,
-    PAIR,
-    WIDER,
-    AnyEntryQuenches,
-    Needed,
-    ring,
-    stated,
-)
+from routeproof.spec.theory.propagation import Definitions, facts_of, fails, hub, line, necessity, state_of, yes
+from routeproof.spec.theory.propagation.necessity import ALONE, EVENT, HUB, PAIR, WIDER, Needed, stated
 from routeproof.spec.theory.propagation.settling import FINITELY_MANY
 from routeproof.spec.theory.relation import FINITE
 from routeproof.spec.theory.relation.quiet_states import Example, Scene
@@ -93,7 +83,13 @@ EQUATION_3 = (
     equal(
         "direction (COV-3)",
         publishing(
-            "s came to 2, and holds t back there", HUB, THREE, ADVS, "1s 2s1 3s1 2t", "active", handler=AnyEntryQuenches
+            "s came to 2, and holds t back there",
+            HUB,
+            THREE,
+            ADVS,
+            "1s 2s1 3s1 2t",
+            "active",
+            handler=necessity.AnyEntryQuenches,
         ),
     ),
     equal(
@@ -123,7 +119,7 @@ EQUATION_3 = (
             {"a": (2, WIDER), "b": (1, "1"), "c": (3, "1")},
             "1s 2s1 1t3 2t1 3t2",
             inactive="t",
-            tree=ring(3),
+            tree=necessity.ring(3),
         ),
     ),
     equal(

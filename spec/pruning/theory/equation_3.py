@@ -8,14 +8,8 @@ t, since S itself comes to t from where t goes (COV-3).
 
 from __future__ import annotations
 
-from routeproof.spec.pruning.theory.distance import (
-    distance_told,
-    matches_several,
-    measures_of,
-    passes,
-    several_on_path,
-    source_of,
-)
+from routeproof.spec.pruning.theory import distance
+from routeproof.spec.pruning.theory.distance import matches_several, passes, several_on_path, source_of
 from routeproof.spec.theory import ADV, BROKER, PUB, SUB, Clause, Term, Truth
 from routeproof.spec.theory.proof import Proof, of_each
 from routeproof.spec.theory.propagation.paths import Directed, arrives_for, directed, has_for, held, is_candidate, onto
@@ -168,7 +162,7 @@ def others_come_along(
 
 def equation_3(q: Scene) -> Proof:
     """The statistic is the cumulative share, at every distance short of the publisher."""
-    proof, measures = Proof(q.logic), measures_of(q)
+    proof, measures = Proof(q.logic), distance.measures_of(q)
     known = known_of(proof, q)
     logic, tree, ways = q.logic, q.tree, known.ways
     told, covered = told_candidates(proof, q, known), told_coverers(proof, q, known)
@@ -176,7 +170,7 @@ def equation_3(q: Scene) -> Proof:
     candidate = is_candidate(proof, q, known)
     goes = goes_on_or_meets(proof, q, known, where, candidate, told, covered)
     along_comes = others_come_along(proof, q, known, where, candidate, covered)
-    carried = distance_told(proof, q, known, measures)
+    carried = distance.distance_told(proof, q, known, measures)
 
     def scope(y: Term, s: Term, p: Term) -> Truth:
         return logic.all_of(on_its_way(q, y, s, p), lambda: logic.apart(y, source_of(q, p)))
