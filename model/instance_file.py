@@ -35,15 +35,8 @@ ABOUT = 200
 
 REQUIRED = ("name", "protocol", "policy", "overlay")
 OPTIONAL = (
-    "about",
-    "dialect",
-    "brokers",
-    "advertisement",
-    "subscription",
-    "publication",
-    "faults",
-    "must_reach",
-    "must_fail",
+    *("about", "dialect", "brokers", "advertisement", "subscription"),
+    *("publication", "faults", "must_reach", "must_fail"),
 )
 FAULT_KINDS = ("loss", "duplicate", "reorder", "crash")
 

@@ -11,17 +11,8 @@ STATIC = ("bypass4", "candidate4", "forks4", "hybrid4", "line5", "rounds4")
 """Instances without moves in which links come and go, under all strategies."""
 
 MOVING = (
-    "mover3",
-    "late3",
-    "two3",
-    "move4",
-    "shut4",
-    "subtree4",
-    "spokes4",
-    "far6",
-    "declined3",
-    "calledoff3",
-    "after4",
+    *("mover3", "late3", "two3", "move4", "shut4", "subtree4"),
+    *("spokes4", "far6", "declined3", "calledoff3", "after4"),
 )
 """Instances of the mended move: subscriptions, links and publications come meanwhile, and several brokers move."""
 

@@ -11,20 +11,8 @@ from routeproof.spec.figures import FigureComparison, fewer, larger, measured_ro
 from routeproof.spec.specification import Claim, Repair
 
 DRAINED = (
-    "move3",
-    "branch4",
-    "coverer3",
-    "covered3",
-    "joins3",
-    "arrives3",
-    "stays3",
-    "return2",
-    "swap3",
-    "quit2",
-    "silent2",
-    "present2",
-    "refused2",
-    "refused3",
+    *("move3", "branch4", "coverer3", "covered3", "joins3", "arrives3", "stays3"),
+    *("return2", "swap3", "quit2", "silent2", "present2", "refused2", "refused3"),
 )
 """Instances of the drained form: subscribers, coverers, advertisements and publishers come, go and move meanwhile."""
 

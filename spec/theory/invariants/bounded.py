@@ -16,7 +16,7 @@ from typing import NamedTuple
 from attrs import frozen
 
 from routeproof.spec.theory import Broker, Item, Pub, Sub, Truth
-from routeproof.spec.theory.invariants import DELIVERS, routing, routing_under
+from routeproof.spec.theory.invariants import BASIS, DELIVERS, routing, routing_under
 from routeproof.spec.theory.invariants.book import Book, Conjunct, Moment, Sentence
 from routeproof.spec.theory.invariants.obligations import FAITHFUL, ONCE, Induction
 from routeproof.spec.theory.invariants.step import EVENTS, StepEvent
@@ -147,15 +147,8 @@ def delivery_happens(name: str, proof: Induction) -> Reached:
     return Reached(name=name, proof=proof, never=NEVER, size=TWO, steps=ALL_OF_IT)
 
 
-SAFETY_LEMMAS = (
-    "no lost delivery",
-    "delivered once",
-    "delivered where it matches",
-    "agreement",
-    "no residue of subscriptions",
-    "no residue of advertisements",
-    "no stray",
-)
+SAFE = ("NoLostDelivery", "NoDuplicate", "Agreement", "NoResidue", "NoStray")
+SAFETY_LEMMAS = tuple(name for theorem in SAFE for name in BASIS.proves[theorem])
 """The lemmas that are safety properties, under every policy."""
 
 ONLY = {"none": (), "active": ("compact",), "lazy": ()}
