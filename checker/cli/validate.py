@@ -77,7 +77,6 @@ def validate_parser() -> Parser:
 
 def validate_command(arguments: argparse.Namespace) -> int:
     from routeproof.checker.validate import LEVELS
-    from routeproof.traces.files import called
 
     if arguments.level not in LEVELS:
         raise unknown("level", arguments.level, LEVELS)
@@ -94,7 +93,7 @@ def validate_command(arguments: argparse.Namespace) -> int:
         ticker = stack.enter_context(Ticker())
         reports, error = gathered(_reports(settings, arguments, ticker))
     with interrupts.noted():  # a verdict that is there is reported
-        _report(reports, [called(path) for path, _ in settings[len(reports) :]], arguments)
+        _report(reports, settings, arguments)
         verdicts = {report.verdict for report in reports}
         code = 3 if "unknown" in verdicts else 0
         if error is not None:
@@ -148,17 +147,34 @@ def _reports(settings: list[tuple[Path, Setting]], arguments: argparse.Namespace
     return ticker.each([called(path) for path, _ in settings], results)
 
 
-def _report(reports: list[Report], left: list[str], arguments: argparse.Namespace) -> None:
-    """Prints and writes the reports; `left` are the traces that were not judged, since something ended it early."""
+def _report(reports: list[Report], settings: list[tuple[Path, Setting]], arguments: argparse.Namespace) -> None:
+    """Prints and writes the reports. Traces without one were not judged, since something ended it early."""
+    from routeproof.traces.files import called
+
+    left = [called(path) for path, _ in settings[len(reports) :]]
     if arguments.json != STDOUT:
         say("\n\n".join(render(report) for report in reports))
         if left:
             say(f"\nnot judged: {printable(', '.join(left))}")
         if arguments.metrics is not None:
             say(f"\nmetrics: {printable(str(arguments.metrics))}")
+        if parts := _parts([setting for _, setting in settings], reports):
+            say(parts)
     if arguments.json is not None:
         content = {"reports": [as_json(r) for r in reports], "left": left}
         write_report(arguments.json, json_text(content))
+
+
+def _parts(settings: list[Setting], reports: list[Report]) -> str:
+    """Returns a note on traces that look like files of one run: the same brokers, of which each trace has only some."""
+    parts = [setting for setting, report in zip(settings, reports, strict=False) if report.brokers < len(setting.node)]
+    if len(parts) < 2 or any((each.run, each.node) != (parts[0].run, parts[0].node) for each in parts):
+        return ""
+    return (
+        f"\nnote: the headers of {len(parts)} traces have the same run and the same brokers, and each trace has events"
+        "\n      of only some of them. Each was judged alone. If they are files of one run, name their directory, or put"
+        "\n      the pattern in quotes, so that they are judged together."
+    )
 
 
 def _measured(settings: list[tuple[Path, Setting]], target: Path) -> list[tuple[Path, Setting]]:

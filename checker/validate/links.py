@@ -338,7 +338,7 @@ def _too_late(
     at = int(late[0])
     seq = int(ours[at, SEQ])
     wanted = f"a time not after {int(ours[at, TOLD]) + longest}: {link[0]} sent this message at its seq {seq}"
-    seen = f"time {int(theirs[at, TOLD])}, which is {int(lasted[at]) - longest} nanoseconds too late"
+    seen = f"time {int(theirs[at, TOLD])}, which is {int(lasted[at]) - longest} ns too late"
     return [_rejection(run, link, theirs[at], ON_PROMISES, f"{wanted}, and {PROMISE}", seen, ((link[0], seq),))]
 
 

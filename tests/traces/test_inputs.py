@@ -74,6 +74,21 @@ def test_files_of_one_run(header: Path, tmp_path: Path, expected: Row, capsys: p
     assert verdict(folder, capsys=capsys) == expected
 
 
+def test_files_of_one_run_that_are_judged_alone_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the shell passes a pattern without quotes."""
+    folder = a_file_per_broker(tmp_path / "logs")
+    for path in folder.iterdir():
+        path.write_bytes(HEADER + path.read_bytes())
+    files = sorted(map(str, folder.iterdir()))
+    main(["validate", *files])
+    noted = " ".join(capsys.readouterr().out.split())
+    assert f"note: the headers of {len(files)} traces have the same run" in noted
+    assert "name their directory, or put the pattern in quotes" in noted
+    for whole in ([str(folder)], [str(SAMPLE), str(SAMPLE)], files[:1]):
+        main(["validate", *whole])
+        assert "note: the headers" not in capsys.readouterr().out
+
+
 def test_a_corrupted_file_is_rejected_as_the_whole_is(
     header: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -189,7 +189,7 @@ class Obligations:
             place = EventPlace(came.brokers[row[BROKER]], row[SEQ], row[BEFORE], row[TIME])
             said = f"{came.ids[row[PUBLICATION]]} delivered to {came.tos[row[TO]].removeprefix('@')}"
             wanted = f"{said} not after time {row[TIME] - int(by[at])}: {PROMISE}"
-            seen = f"time {row[TIME]}, which is {int(by[at])} nanoseconds too late"
+            seen = f"time {row[TIME]}, which is {int(by[at])} ns too late"
             yield self._rejection(place, ON_PROMISES, wanted, seen, ALWAYS)
 
     def _is_odd(self, came: Deliveries, numbers: Column, published: Mapping[str, Published]) -> Column:

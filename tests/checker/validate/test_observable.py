@@ -91,7 +91,7 @@ def test_a_promise_that_deliveries_disprove(tmp_path: Path) -> None:
     assert judged(rows, tmp_path, "observable").verdict == "accepted"
     rows[0]["settles"] = slowest(rows) - 1
     first = judged(rows, tmp_path, "observable").rejections[0]
-    assert (first.rule, first.seen.endswith("which is 1 nanoseconds too late")) == ("TRC-11", True)
+    assert (first.rule, first.seen.endswith("which is 1 ns too late")) == ("TRC-11", True)
     at = max(n for n, row in enumerate(rows) if row.get("event") == "deliver")
     lost = judged(rows[:at] + rows[at + 1 :], tmp_path, "observable").rejections
     assert all("it may only be late" in r.reason for r in lost if r.rule == "TRC-7")
