@@ -172,8 +172,8 @@ def _parts(settings: list[Setting], reports: list[Report]) -> str:
         return ""
     return (
         f"\nnote: the headers of {len(parts)} traces have the same run and the same brokers, and each trace has events"
-        "\n      of only some of them. Each was judged alone. If they are files of one run, name their directory, or put"
-        "\n      the pattern in quotes, so that they are judged together."
+        "\n      of only some of them. Each was judged alone. If they are files of one run, name their directory, or"
+        "\n      put the pattern in quotes, so that they are judged together."
     )
 
 
