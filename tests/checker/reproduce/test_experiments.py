@@ -12,10 +12,22 @@ from routeproof.checker.pruning.experiments import controlled_000, costs_000, mo
 from routeproof.impl.workloads import parameters
 from routeproof.spec.catalogues import CLAIMS
 from routeproof.spec.specification import Claim
+from tests.shown import recorded, sampled
 
 TINY = 1e-4
 WITHOUT_NUMBERS = {"002-fig13b"}
 """The paper's text compares curves, and its figure has no numbers that can be read."""
+
+
+HEAVY = {
+    *("000-fig6", "000-fig7", "000-fig10", "001-fig9", "001-fig12"),
+    *("003-fig4", "003-fig6", "003-fig8", "003-networks"),
+}
+"""Experiments that take seconds even so. What they simulate has a clock of its own, so their outcome is recorded."""
+
+
+def is_quick(name: str) -> bool:
+    return name not in HEAVY
 
 
 @cache
@@ -24,7 +36,8 @@ def findings(name: str) -> Findings:
     return experiment.conclude({job.name: job.run() for job in experiment.plan(TINY, 0)})
 
 
-@pytest.mark.parametrize("name", experiments())
+@recorded
+@pytest.mark.parametrize("name", sampled(experiments(), is_quick))
 def test_an_experiment_gives_rows_and_charts(name: str) -> None:
     found = findings(name)
     assert found.rows
@@ -38,9 +51,11 @@ def test_an_experiment_gives_rows_and_charts(name: str) -> None:
         assert any(series.points for series in chart.series)
 
 
-@pytest.mark.parametrize(
-    "claim", [c for c in CLAIMS.values() if c.criterion and c.property in experiments()], ids=lambda c: c.id
-)
+COMPARED = [claim for claim in CLAIMS.values() if claim.criterion and claim.property in experiments()]
+
+
+@recorded
+@pytest.mark.parametrize("claim", sampled(COMPARED, lambda claim: is_quick(claim.property)), ids=lambda claim: claim.id)
 def test_what_a_criterion_compares_is_in_the_report(claim: Claim) -> None:
     rows = {(row.quantity, row.algorithm) for row in findings(claim.property).rows}
     assert {place for part in claim.criterion for place in (part.row, part.of) if place} <= rows
@@ -57,7 +72,8 @@ def test_what_is_assumed_is_said(name: str) -> None:
     assert all(parameter.source for job in jobs for parameter in parameters(job.recipe))
 
 
-@pytest.mark.parametrize("name", [name for name in experiments() if name != "000-table2"])
+@recorded
+@pytest.mark.parametrize("name", sampled([name for name in experiments() if name != "000-table2"], is_quick))
 def test_the_seed_decides(name: str) -> None:
     if name in ("000-fig9", "000-fig10", "001-fig10"):
         again = experiments()[name].plan(TINY, 0)
@@ -110,6 +126,7 @@ def test_full_scale_is_the_papers() -> None:
 # -- what must come out ------------------------------------------------------------------------------------------------
 
 
+@recorded
 def test_pruning_holds_back_what_active_covering_sends() -> None:
     """At a scale at which something piles up. No other run is needed: none of these rows is of one."""
     plan = controlled_000.plan_6(0.01, 0)
