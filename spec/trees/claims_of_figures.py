@@ -91,7 +91,7 @@ TREE_FIGURE_CLAIMS: tuple[Claim, ...] = (
         "003 VI",
         "(The paper has transit-stub networks only.)",
         "On networks with more paths many trees save more: MULT from half of the documents costs at most 0.9 of SINGLE "
-        "on small-world and geometric networks, Localized1, with up to one keyword for each broker.",
+        "on small-world and geometric networks, Localized1, with up to two keywords for each broker.",
         "003-networks",
         *(
             most(f"cost / single, localized1 {network} {size}", LARGE, 0.9)

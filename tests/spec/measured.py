@@ -26,8 +26,8 @@ SECTIONS = {
         name: f"### {name}, scale 1" for name in ("004-fig5", "004-fig6", "004-fanout", "004-weights", "004-thresholds")
     },
     "003-fig4": "### 003-fig4, scale 0.2",
-    "003-fig5": "### 003-fig5, scale 0.3",
-    "003-networks": "### 003-networks, scale 0.05",
+    "003-fig5": "### 003-fig5, scale 1",
+    "003-networks": "### 003-networks, scale 0.1",
     "003-fig6": "### 003-fig6, scale 0.05",
     "003-fig8": "### 003-fig8, scale 0.03",
     "002-table2": "### 002-table2, scale 0.05",
