@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from routeproof.model.definition import CORE_DEFINITION, Policy
 from routeproof.model.messages import Message, MessageHeader, describe
-from routeproof.model.plugins import VARIABLE, load
+from routeproof.model.plugins import VARIABLE, Composed, load, plugins
 
 
 def test_a_policy_from_outside_is_like_one_of_the_protocols_own() -> None:
@@ -34,3 +34,17 @@ def test_what_was_loaded_is_loaded_by_processes_that_are_started(monkeypatch: py
     for name in ("math:pi", "math:e", "math:pi"):
         load(name)
     assert os.environ[VARIABLE] == "math:pi,math:e"
+
+
+def test_a_catalogue_follows_the_values_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one of them takes the place of another, so that there are as many as before."""
+    catalogue = Composed(lambda: {f"{value:.2f}": value for value in plugins() if isinstance(value, float)})
+    for names, found in (
+        ("math:pi", {"3.14"}),
+        ("math:e", {"2.72"}),
+        ("math:e,math:pi", {"2.72", "3.14"}),
+        ("", set()),
+    ):
+        monkeypatch.setenv(VARIABLE, names)
+        assert set(catalogue) == found
+        assert set(catalogue) == found, "composed before"
