@@ -39,12 +39,8 @@ def test_what_was_loaded_is_loaded_by_processes_that_are_started(monkeypatch: py
 def test_a_catalogue_follows_the_values_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where one of them takes the place of another, so that there are as many as before."""
     catalogue = Composed(lambda: {f"{value:.2f}": value for value in plugins() if isinstance(value, float)})
-    for names, found in (
-        ("math:pi", {"3.14"}),
-        ("math:e", {"2.72"}),
-        ("math:e,math:pi", {"2.72", "3.14"}),
-        ("", set()),
-    ):
+    shown = {"": set(), "math:pi": {"3.14"}, "math:e": {"2.72"}, "math:e,math:pi": {"2.72", "3.14"}}
+    for names, found in {**shown, "math:pi,math:tau": {"3.14", "6.28"}}.items():
         monkeypatch.setenv(VARIABLE, names)
         assert set(catalogue) == found
         assert set(catalogue) == found, "composed before"
