@@ -40,7 +40,7 @@ def test_a_catalogue_follows_the_values_from_outside(monkeypatch: pytest.MonkeyP
     """Also where one of them takes the place of another, so that there are as many as before."""
     catalogue = Composed(lambda: {f"{value:.2f}": value for value in plugins() if isinstance(value, float)})
     shown = {"": set(), "math:pi": {"3.14"}, "math:e": {"2.72"}, "math:e,math:pi": {"2.72", "3.14"}}
-    for names, found in {**shown, "math:pi,math:tau": {"3.14", "6.28"}}.items():
+    for names, found in {**shown, "math:e,math:tau": {"2.72", "6.28"}}.items():
         monkeypatch.setenv(VARIABLE, names)
         assert set(catalogue) == found
         assert set(catalogue) == found, "composed before"
