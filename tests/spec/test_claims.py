@@ -99,6 +99,7 @@ def finding_of(asked: Property, name: str, policy: str) -> Finding:
     return found.get(asked.id) or explore(world(find(name), policy), properties=[asked]).findings[asked.id]
 
 
+@recorded
 @pytest.mark.parametrize("claim", HELD, ids=lambda c: c.id)
 def test_a_claim_that_holds_is_a_property_that_holds(claim: Claim) -> None:
     asked = PROPERTIES[claim.property]

@@ -19,6 +19,7 @@ from routeproof.model.instance import POLICIES
 from routeproof.model.messages import Deliver, PackedSubscribe, Subscribe
 from routeproof.model.protocols import world
 from tests.checker.command import Here
+from tests.shown import recorded
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def judged(sample: Sample) -> dict[str, Judged]:
 # -- what is proved ----------------------------------------------------------------------------------------------------
 
 
+@recorded
 def test_of_an_instance_all_four_hold_up_to_a_bound() -> None:
     found = judged(Sample.of(("reorder2",)))
     assert {id: (each.verdict, len(each.obligations)) for id, each in found.items()} == {
@@ -57,6 +59,7 @@ def test_where_no_world_is_small_no_other_step_is_asked_for(here: Here) -> None:
     ]
 
 
+@recorded
 def test_the_usual_sample_has_every_kind_of_message_and_every_rule() -> None:
     sample = Sample.usual(USUAL)
     assert sample.whole
@@ -76,6 +79,7 @@ def test_everything_is_every_instance_of_the_routing_core() -> None:
 # -- what makes it fail ------------------------------------------------------------------------------------------------
 
 
+@recorded
 def test_a_kind_of_message_that_never_comes_up_is_vacuous_where_everything_must() -> None:
     found = judged(evolve(Sample.of(("reorder2",)), whole=True))
     vacuous = {row.name: row.why for row in found["AnswersAllowed"].with_verdict("vacuous")}
