@@ -175,7 +175,7 @@ def _agrees(
     route = model.route()
     if route is not None and comparison.is_passed_on(step[1], sends, deliveries, *route):
         return True
-    return not any(comparison.differences(step[1], step[2], sends, deliveries, model.answer()))
+    return not any(comparison.differences(step[1], step[2], sends, deliveries, model.answer(), is_told=False))
 
 
 def _is_silent(
@@ -187,4 +187,4 @@ def _is_silent(
 ) -> bool:
     """True if what the broker sends is right, and it delivers nothing."""
     answer = [(to, message) for to, message in model.answer() if not isinstance(message, Deliver)]
-    return not deliveries and not any(comparison.differences(step[1], step[2], sends, (), answer))
+    return not deliveries and not any(comparison.differences(step[1], step[2], sends, (), answer, is_told=False))
