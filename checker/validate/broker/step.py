@@ -60,7 +60,7 @@ class StepComparison:
     ) -> Iterator[Difference]:
         """The first difference for each neighbour, and for the deliveries. `begun`: the seq that begins the step.
 
-        If it is not to be told what differs in what was sent, that is left out: finding reasons takes long.
+        If `is_told` is false, a difference in what was sent has no words: finding reasons takes long.
         """
         if self._sends_observed:
             answers: dict[Node, list[Hashable]] = {}
