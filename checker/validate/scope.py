@@ -18,8 +18,8 @@ def caveats(setting: Setting, extent: Extent) -> Iterator[str]:
     if not extent.owed:
         yield f"no delivery was judged as owed to a client{_because(setting, extent)}"
     if extent.ended:
-        many = "1 broker ends" if len(extent.ended) == 1 else f"{len(extent.ended):,} brokers end"
-        yield f"the recording of {many} early"
+        one, many = "recording of 1 broker ends", f"recordings of {len(extent.ended):,} brokers end"
+        yield f"the {one if len(extent.ended) == 1 else many} early"
 
 
 def _because(setting: Setting, extent: Extent) -> str:
