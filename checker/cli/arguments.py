@@ -88,6 +88,11 @@ def above_zero(most: float, expected: str) -> Callable[[str], float]:
     return number(float, lambda n: 0 < n <= most, expected)
 
 
+def scale_up_to(most: float) -> Callable[[str], float]:
+    """Returns a reader of sizes relative to that of a paper."""
+    return above_zero(most, f"a number above 0 and up to {most:g}, 1 being the paper's size")
+
+
 seconds = between(0.000001, MOST_SECONDS, "a number of seconds")
 """Reads a time limit, in seconds."""
 

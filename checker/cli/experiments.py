@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from routeproof.checker.check import cores
-from routeproof.checker.cli.arguments import Parser, above_zero, add_json, add_workers, report, whole
+from routeproof.checker.cli.arguments import Parser, add_json, add_workers, report, scale_up_to, whole
 from routeproof.checker.experiments import REPORT, ExperimentRequest, Findings, experiments, run_all, shown, write
 from routeproof.checker.experiments import table as markdown
 from routeproof.checker.system import interrupts
@@ -30,8 +30,6 @@ REPRODUCE_EXAMPLES = """\
   routeproof reproduce 001-fig8 001-fig9 --scale 0.2
   routeproof list experiments                       their names"""
 
-SCALE = above_zero(MOST_SCALE, f"a number above 0 and up to {MOST_SCALE:g}, 1 being the paper's size")
-"""Reads a size relative to that of a paper."""
 
 OUT = Path("reproduced")
 INDEX = "README.md"
@@ -43,7 +41,7 @@ def reproduce_parser() -> Parser:
     named = "an experiment (routeproof list experiments); default: all"
     add("experiments", metavar="EXPERIMENT", nargs="*", help=named)
     scale = "size relative to the paper's, which is 1; default: set by each experiment"
-    add("--scale", metavar="X", type=SCALE, help=scale)
+    add("--scale", metavar="X", type=scale_up_to(MOST_SCALE), help=scale)
     add("--full", action="store_true", help="run at the paper's size, as --scale 1: an hour or more")
     add("--seed", metavar="N", default=0, type=whole(0), help="seed of the random draws; default: 0")
     add_workers(p, "runs at a time, each in its own process; default: one per core")

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from routeproof.checker import instances
-from routeproof.checker.cli.arguments import Parser, above_zero, between, one_of, seconds, whole
+from routeproof.checker.cli.arguments import Parser, between, one_of, scale_up_to, seconds, whole
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import clear_away_parts, refuse_no_directory
 from routeproof.checker.system.terminal import count
@@ -74,7 +74,7 @@ def run_parser() -> Parser:
     for each in options:
         each.add(p)
     scale = f"size relative to the paper's, which is 1; default: {SMALL}"
-    add("--scale", metavar="X", type=_scale, help=scale)
+    add("--scale", metavar="X", type=scale_up_to(MOST_SCALE), help=scale)
     add("--seed", metavar="N", default=0, type=whole(0), help="seed of the random draws; default: 0")
     add("--out", metavar="DIR", required=True, type=Path, help="the directory for the results; created if missing")
     add("--trace", action="store_true", help=f"also write {TRACE}; --tcp always does")
@@ -94,7 +94,6 @@ def run_parser() -> Parser:
     return p
 
 
-_scale = above_zero(MOST_SCALE, f"a number above 0 and up to {MOST_SCALE:g}, 1 being the paper's size")
 _pace = between(LEAST_PACE, 1e9, "a number, 1 being real time,")
 
 

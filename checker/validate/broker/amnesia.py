@@ -35,6 +35,9 @@ NO_TABLES = "the tables are empty: this broker has forgotten its tables, as in a
 Handled = tuple[Node, MessageMeaning, int]
 """A message that was handled: its sender, the message, and its seq."""
 
+Seen = tuple[Sequence[Sent], Sequence[Delivery]]
+"""The messages and deliveries in which the answer to it was seen."""
+
 MOST = 1 << 15
 """Entries of tables with which models are made, at most."""
 
@@ -63,7 +66,7 @@ class Amnesia:
         model: BrokerModel,
         recent: Iterable[Handled],
         step: Handled,
-        seen: tuple[Sequence[Sent], Sequence[Delivery]],
+        seen: Seen,
     ) -> Amnesia | None:
         """After a wrong step of a broker; None if no lack explains it. `recent`: what it handled before."""
         if type(model) is not CoreModel:
@@ -73,13 +76,13 @@ class Amnesia:
             remembered = [*before[len(before) - count :], step]
             empty = copy(model)
             empty.restart()
-            if all(_handles(empty, each) for each in remembered) and _agrees(comparison, empty, step, *seen):
+            if all(_handles(empty, each) for each in remembered) and _agrees(comparison, empty, step, seen):
                 found.append((remembered[0][2], "", empty))
         for what, tables in _parts_lost(comparison, model, before):
             lacking = model.with_tables(tables)
-            if _handles(lacking, step) and _agrees(comparison, lacking, step, *seen):
+            if _handles(lacking, step) and _agrees(comparison, lacking, step, seen):
                 found.append((step[2], what, lacking))
-        return cls(comparison, model, found, is_silent=_is_silent(comparison, model, step, *seen)) if found else None
+        return cls(comparison, model, found, is_silent=_is_silent(comparison, model, step, seen)) if found else None
 
     def begin(self, step: Handled) -> None:
         """Takes the next message that the broker handles, with which the step before is over."""
@@ -121,12 +124,12 @@ class Amnesia:
         if step is None or not self._forgetful:
             return
         seen = self._sends, self._deliveries
-        is_right = _handles(self._right, step) and _agrees(self._comparison, self._right, step, *seen)
-        self._is_silent = self._is_silent and _is_silent(self._comparison, self._right, step, *seen)
+        is_right = _handles(self._right, step) and _agrees(self._comparison, self._right, step, seen)
+        self._is_silent = self._is_silent and _is_silent(self._comparison, self._right, step, seen)
         self._forgetful = [
             (seq, what, model)
             for seq, what, model in self._forgetful
-            if _handles(model, step) and _agrees(self._comparison, model, step, *seen)
+            if _handles(model, step) and _agrees(self._comparison, model, step, seen)
         ]
         self._shown += not is_right
 
@@ -165,26 +168,15 @@ def _handles(model: BrokerModel, step: Handled) -> bool:
     return True
 
 
-def _agrees(
-    comparison: StepComparison,
-    model: BrokerModel,
-    step: Handled,
-    sends: Sequence[Sent],
-    deliveries: Sequence[Delivery],
-) -> bool:
+def _agrees(comparison: StepComparison, model: BrokerModel, step: Handled, seen: Seen) -> bool:
     route = model.route()
-    if route is not None and comparison.is_passed_on(step[1], sends, deliveries, *route):
+    if route is not None and comparison.is_passed_on(step[1], *seen, *route):
         return True
-    return not any(comparison.differences(step[1], step[2], sends, deliveries, model.answer(), is_told=False))
+    return not any(comparison.differences(step[1], step[2], *seen, model.answer(), is_told=False))
 
 
-def _is_silent(
-    comparison: StepComparison,
-    model: BrokerModel,
-    step: Handled,
-    sends: Sequence[Sent],
-    deliveries: Sequence[Delivery],
-) -> bool:
+def _is_silent(comparison: StepComparison, model: BrokerModel, step: Handled, seen: Seen) -> bool:
     """True if what the broker sends is right, and it delivers nothing."""
     answer = [(to, message) for to, message in model.answer() if not isinstance(message, Deliver)]
+    sends, deliveries = seen
     return not deliveries and not any(comparison.differences(step[1], step[2], sends, (), answer, is_told=False))

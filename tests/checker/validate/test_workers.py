@@ -33,7 +33,11 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
     @contextmanager
     def one_by_one(workers: int) -> Iterator[Callable[[Sequence[Callable[[], Any]]], list[Any]]]:
-        yield lambda calls: [pickle.loads(pickle.dumps(call))() for call in calls if len(calls) == workers + 1 > 1]
+        def made(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+            assert len(calls) == workers + 1 > 1, "a share for each worker, and one for the process that asks"
+            return [pickle.loads(pickle.dumps(call))() for call in calls]
+
+        yield made
 
     monkeypatch.setattr(local, "crew", one_by_one)
     monkeypatch.setattr(columns, "GROUP_ROWS", 500)
