@@ -16,7 +16,7 @@ import pytest
 from attrs import define
 
 from routeproof.checker.check import cores
-from tests import digests, shown
+from tests import digests, progress, shown
 from tests.shown import asked_again  # noqa: F401 - a fixture of every test
 
 TOGETHER = {
@@ -64,6 +64,11 @@ gc.disable()  # until all is collected
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--memory", action="store_true", help="print the largest memory of each worker process at its end")
+    parser.addoption("--rest", action="store_true", help="leave out what has passed of the campaign with this code")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    progress.begin(config)
 
 
 def scope(nodeid: str) -> str:

@@ -38,6 +38,7 @@ KEEPERS = (
     "tests/shown.py",
     "tests/digests.py",
     "tests/campaigns.py",
+    "tests/progress.py",
     "tests/checker/prove/proved.py",
 )
 """Files that decide what is asked, and not what comes out."""
@@ -82,11 +83,14 @@ def texts(files: Iterable[str]) -> dict[str, str]:
 @cache
 def rooms() -> dict[str, str]:
     """Returns the texts of the rooms of which each file counts, by their names."""
-    return {name: path.read_text(encoding="utf-8") for path in map(_path, BY_NAME) for name, path in _in_room(path)}
+    return {name: text for path in map(_path, BY_NAME) for name, text in below(path)}
 
 
-def _in_room(room: Path) -> Iterator[tuple[str, Path]]:
-    return ((_name(path), path) for path in room.rglob("*") if path.suffix in (".py", ".toml", ".json"))
+def below(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yields the name and the text of each program and table in a folder and those below it that are no links."""
+    for path in folder.rglob("*"):
+        if path.suffix in (".py", ".toml", ".json"):
+            yield _name(path), path.read_text(encoding="utf-8")
 
 
 def digest(texts: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from routeproof.checker.trees.report import as_json, page, write_tables
 from routeproof.checker.trees.tables import TableSource
 from routeproof.impl.trees.corpus import CorpusRecipe
 from tests.checker.spark.cluster import standalone
+from tests.checker.spark.shared import SharedSession
 from tests.trees.computation_cases import with_a_hot_keyword
 
 if TYPE_CHECKING:
@@ -42,9 +44,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def spark() -> "Iterator[SparkSession]":
-    with session("local[2,4]") as found:  # a task may fail three times
+def shared() -> Iterator[SharedSession]:
+    with closing(SharedSession("local[2,4]")) as found:  # a task may fail three times
         yield found
+
+
+@pytest.fixture
+def spark(shared: SharedSession) -> "SparkSession":
+    return shared.get()
 
 
 def files(names: list[str], folder: Path, steps: PlanningSteps, wish: TreesWish = WISH) -> dict[str, bytes]:
@@ -142,9 +149,10 @@ def test_a_killed_worker_changes_nothing(
 
 @pytest.mark.campaign
 def test_a_lost_machine_changes_nothing(
-    data: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, shared: SharedSession, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of two dies with its executor, its Python and the blocks that it kept; the other one goes on."""
+    shared.close()  # it sets the environment back
     monkeypatch.setattr(engines, "BLOCK_DOCUMENTS", 0)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     ended, lost = threading.Event(), list[int]()

@@ -77,8 +77,8 @@ def of_other_protocols() -> Iterator[list[Row]]:
 @drawn(0.04)
 def test_ends_of_runs_of_every_protocol(share: float, tmp_path: Path) -> None:
     for rows in of_other_protocols():
-        rng = random.Random(len(rows))
-        for length in rng.sample(range(2, len(rows)), max(2, round(share * len(rows)))):
+        rng, lengths = random.Random(len(rows)), range(2, len(rows))
+        for length in rng.sample(lengths, max(2, round(share * len(lengths)))):
             for level in LEVELS:
                 report = judged(rows[:length], tmp_path, level)
                 assert report.verdict != "rejected", (rows[0]["run"], length, level, report.rejections)

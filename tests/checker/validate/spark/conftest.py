@@ -4,36 +4,17 @@
 process may want one of their own.
 """
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
-from attrs import field, frozen
 
-from routeproof.checker.spark.session import session
+from tests.checker.spark.shared import SharedSession
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@frozen
-class SharedSession:
-    """A session that is opened when a test first asks for it."""
-
-    _stack: ExitStack = field(init=False, factory=ExitStack)
-    _opened: "list[SparkSession]" = field(init=False, factory=list)
-
-    def get(self) -> "SparkSession":
-        if not self._opened:
-            self._opened.append(self._stack.enter_context(session(cores=2)))
-        return self._opened[0]
-
-    def close(self) -> None:
-        self._opened.clear()
-        self._stack.close()
-
-
-SHARED = SharedSession()
+SHARED = SharedSession("local[2]")
 
 
 @pytest.fixture

@@ -1,0 +1,29 @@
+"""One session of Spark for many tests of a process, which is closed where a test opens one of its own."""
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from routeproof.checker.spark.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@frozen
+class SharedSession:
+    """A session on `master` that is opened when a test first asks for it, and again after it was closed."""
+
+    master: str
+    _stack: ExitStack = field(init=False, factory=ExitStack)
+    _opened: "list[SparkSession]" = field(init=False, factory=list)
+
+    def get(self) -> "SparkSession":
+        if not self._opened:
+            self._opened.append(self._stack.enter_context(session(self.master)))
+        return self._opened[0]
+
+    def close(self) -> None:
+        self._opened.clear()
+        self._stack.close()
