@@ -116,26 +116,30 @@ def imported(module: str, name: str) -> Callable[[], Any]:
 
 
 def wing_of(world: World) -> Wing:
-    return wings().get(world.definition.name, Wing())
+    return wing_named(world.definition.name)
+
+
+SHIPPED = ("pruning", "migration", "placement", "trees", "mesh")
+"""Protocols beside routing whose wings ship, each in the package of its name."""
+
+ROUTING = Wing(refinement=imported("prove.refine", "REFINEMENT"))
+
+
+def wing_named(protocol: str) -> Wing:
+    """The wing of one protocol, with all defaults if it has none. Those of others are not imported."""
+    outside = _outside()
+    if protocol in outside:
+        return outside[protocol]
+    if protocol in SHIPPED:
+        shipped: Wing = import_module(f"routeproof.checker.{protocol}").WING
+        return shipped
+    return ROUTING if protocol == "routing" else Wing()
 
 
 def wings() -> dict[str, Wing]:
     """The wings by protocol: those that ship, then those from outside."""
-    from routeproof.checker.mesh import WING as MESH
-    from routeproof.checker.migration import WING as MIGRATION
-    from routeproof.checker.placement import WING as PLACEMENT
-    from routeproof.checker.pruning import WING as PRUNING
-    from routeproof.checker.trees import WING as TREES
+    return {name: wing_named(name) for name in ("routing", *SHIPPED, *_outside())}
 
-    found = {
-        "routing": Wing(refinement=imported("prove.refine", "REFINEMENT")),
-        "pruning": PRUNING,
-        "migration": MIGRATION,
-        "placement": PLACEMENT,
-        "trees": TREES,
-        "mesh": MESH,
-    }
-    for plugin in plugins():
-        if hasattr(plugin, "wing"):
-            found[plugin.definition.name] = plugin.wing
-    return found
+
+def _outside() -> dict[str, Wing]:
+    return {plugin.definition.name: plugin.wing for plugin in plugins() if hasattr(plugin, "wing")}

@@ -16,7 +16,7 @@ from routeproof.checker.cli.arguments import Parser, between, one_of, scale_up_t
 from routeproof.checker.system.errors import UsageError, unknown
 from routeproof.checker.system.files import clear_away_parts, refuse_no_directory
 from routeproof.checker.system.terminal import count
-from routeproof.checker.wings import RunOptions, Wing, wings
+from routeproof.checker.wings import RunOptions, wing_named, wings
 from routeproof.impl import Implementation, all_policies, implementation_of
 from routeproof.impl.observers import OBSERVES, quantile
 from routeproof.impl.simulator import MILLISECOND
@@ -150,7 +150,7 @@ class RunRequest:
         """The instance, if a replay needs more of it than its overlay: nodes, or a table of the protocol's own."""
         topology = self.drawn.topology
         has_others = len(topology.having("broker")) < len(topology.nodes)
-        is_handled = wings().get(self.implementation.protocol, Wing()).judging is None
+        is_handled = wing_named(self.implementation.protocol).judging is None
         if self.world is None or not (has_others or (is_handled and self.world.instance.own)):
             return {}
         return {"instance": to_table(self.world.instance)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import Factory, frozen
 
-from routeproof.checker.wings import Wing, wings
+from routeproof.checker.wings import wing_named
 from routeproof.model.definition import Section
 from routeproof.model.instance import Instance
 from routeproof.model.instance_file import InstanceError, parse_instance, to_table
@@ -47,7 +47,7 @@ class Simplification:
     def _label(self, label: str) -> str:
         """`deliver 3>2`, `crash 3`; of the operations only those name a broker that the protocol's wing lists."""
         signal = re.fullmatch(r"([^()]+)\((\d+)\)", label)
-        if signal and signal[1] in wings().get(self.table["protocol"], Wing()).of_brokers:
+        if signal and signal[1] in wing_named(self.table["protocol"]).of_brokers:
             return f"{signal[1]}({self.renamed.get(int(signal[2]), int(signal[2]))})"
         if not self.renamed or "(" in label:
             return label
@@ -65,7 +65,7 @@ def smaller(instance: Instance) -> Iterator[Simplification]:
     yield from _without_brokers(table)
     yield from _without_permissions(table)
     yield from _without_faults(table)
-    wing = wings().get(instance.protocol, Wing())
+    wing = wing_named(instance.protocol)
     for what, left in (without_sections if wing.smaller is None else wing.smaller)(table):
         yield Simplification(what, left)
     yield from _without_terms(table)

@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 from hypothesis import strategies as st
 
 from routeproof.checker.fuzz.walk import Machine
-from routeproof.checker.wings import wings
+from routeproof.checker.wings import wing_named
 from routeproof.model.filters import STRICT, Event, EventSet, Filter
 from routeproof.model.instance import Advertiser, Instance, Subscriber
 from routeproof.model.messages import Advertisement, Publication, Subscription
@@ -243,7 +243,7 @@ class Fuzzing:
 
 def is_drawn(protocol: str) -> bool:
     """True if instances of the protocol are drawn; others have to be given."""
-    return protocol == "routing" or (protocol in wings() and wings()[protocol].fuzzing is not None)
+    return protocol == "routing" or wing_named(protocol).fuzzing is not None
 
 
 @st.composite
@@ -325,5 +325,5 @@ def worlds(draw: Draw, sizes: Sizes, protocol: str, policies: Sequence[str], mut
 
 def fuzzing_of(protocol: str) -> Fuzzing:
     """How the fuzzer goes about a protocol: its wing says, or all is as for the routing core."""
-    made = wings()[protocol].fuzzing if protocol in wings() else None
+    made = wing_named(protocol).fuzzing
     return Fuzzing() if made is None else made()

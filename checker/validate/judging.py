@@ -28,7 +28,7 @@ from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.checker.wings import wings
+from routeproof.checker.wings import wing_named
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import DEFINITIONS
 from routeproof.model.tables import Tables
@@ -85,8 +85,8 @@ def _handled(name: str) -> Judging:
 
 def judging_of(protocol: str) -> Judging:
     """The judging of a protocol that the registry has."""
-    wing = wings().get(protocol)
-    own = None if wing is None or wing.judging is None else wing.judging()
+    judging = wing_named(protocol).judging
+    own = None if judging is None else judging()
     if isinstance(own, Judging):
         return own
     return CORE if protocol == "routing" else _handled(protocol)

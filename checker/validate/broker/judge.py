@@ -141,7 +141,7 @@ def _said(
                     chosen = part.batch.filter(pc.and_(_is_among(part.batch["event"], ("client",)), of_kind))
                     nothing = [None] * len(chosen)
                     yield from zip(*(chosen[c].to_pylist() if c in there else nothing for c in columns), strict=True)
-                pa.default_memory_pool().release_unused()
+            pa.default_memory_pool().release_unused()
     except (pa.ArrowException, *FAULTS):
         return  # the reader of the events says what is wrong
 
