@@ -12,12 +12,13 @@ a subscription, which are compared (`unlike`). `passes` does so for a stretch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from sys import hash_info
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import Factory, frozen
 
-from routeproof.checker.validate.broker.messages import Unpacked
+from routeproof.checker.validate.broker.messages import Unpacked, Written, of_hash
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.model.overlay import LOCAL, Node
@@ -72,6 +73,10 @@ class Words:
         found = (values(texts[n]) if n >= 0 else None for n in used.tolist())
         return np.array([nothing if each is None else each for each in found], np.int64)[which]
 
+    def hashes(self, rows: Column, hashed: Callable[[str], int]) -> Column:
+        """A hash of the text of each of some rows; that of the empty text where there is none."""
+        return np.array([*map(hashed, self.all_of_them()), hashed("")], np.int64)[self.numbers[rows]]
+
     def at(self, rows: Column) -> list[str]:
         """Texts of some rows; empty where there is none."""
         texts = self.all_of_them()
@@ -123,13 +128,20 @@ class Stretch:
     def __len__(self) -> int:
         return self.end - self.begin
 
-    def written(self, rows: Column) -> list[tuple[str, str, bytes | int]]:
+    def written(self, rows: Column) -> list[Written]:
         """The publications of some rows: id, advertisement and event."""
         events: list[bytes | int] = [*self.attributes.bytes_at(rows)]
         for at, number in enumerate(self.number[rows].tolist()):
             if number >= 0:
                 events[at] = number
         return list(zip(self.id.at(rows), self.of.at(rows), events, strict=True))
+
+    def keys(self, rows: Column) -> list[int]:
+        """The keys of the publications of some rows (`key_of`)."""
+        attributes, numbers = self.attributes.bytes_at(rows), self.number[rows]
+        events = np.where(numbers < 0, np.fromiter(map(hash, attributes), np.int64), numbers % hash_info.modulus)
+        found: list[int] = (self.id.hashes(rows, hash) ^ self.of.hashes(rows, of_hash) ^ events).tolist()
+        return found
 
 
 def stretches(rows: RowBatch) -> list[Stretch]:
@@ -273,12 +285,20 @@ class Steps:
         """Rows; the last one of the stretch begins a step of which nothing else is there."""
         self.of_row = np.cumsum(begins)[:-1] - 1
         different, first, which = np.unique(stretch.message[every], return_index=True, return_inverse=True)
-        self.publications = stretch.written(every[first])
+        firsts = every[first]
+        self.ids = stretch.id.at(firsts)
+        """Of each different publication."""
+        self.keys = stretch.keys(firsts)
         self.publication = which[:-1]
         """Number of each step's publication among the different ones."""
         told = different[self.publication]
+        self._stretch, self._firsts = stretch, firsts
         self.are_about_one = bool((stretch.message[:-1] == told[self.of_row]).all())
         """Is every step about one publication only?"""
+
+    def written(self, publications: list[int]) -> list[Written]:
+        """The publications of these numbers, as they were written."""
+        return self._stretch.written(self._firsts[publications])
 
 
 def near_of(neighbours: Mapping[str, Node], stretch: Stretch) -> Column | None:

@@ -156,11 +156,21 @@ class Dictionary:
 
     def entries(self, written: Sequence[Written], meanings: Meanings) -> list[Entry | None]:
         """Entries of publications; None where an event cannot be read."""
-        found = self.publications.find_all(written)
-        for at, entry in enumerate(found):
-            if entry is None:
-                with suppress(TraceError):
-                    found[at] = self._entry(written[at], meanings)
+
+        def chosen(places: list[int]) -> list[Written]:
+            return [written[at] for at in places]
+
+        return self.entries_by_key([key_of(*each) for each in written], chosen, meanings)
+
+    def entries_by_key(
+        self, keys: Sequence[int], written: Callable[[list[int]], list[Written]], meanings: Meanings
+    ) -> list[Entry | None]:
+        """The same, for a caller that has keys. `written`: the publications with some places among them."""
+        found = self.publications.find_all(keys)
+        new = [at for at, entry in enumerate(found) if entry is None]
+        for at, each in zip(new, written(new) if new else (), strict=True):
+            with suppress(TraceError):
+                found[at] = self._entry(each, meanings)
         return found
 
     def _entry(self, written: Written, meanings: Meanings) -> Entry:
@@ -168,7 +178,7 @@ class Dictionary:
         plain = None if isinstance(event, int) else meanings.plain(event)
         if plain is not None:
             slots = self._universe.subscriptions.matching_plain(plain) if self._matched else ()
-            return self.publications.keep(written, publication_digest(id, of, plain), slots)
+            return self.publications.keep(key_of(id, of, event), publication_digest(id, of, plain), slots)
         message = (
             TraceMessage("publish", id, of=of, number=event)
             if isinstance(event, int)
@@ -177,7 +187,7 @@ class Dictionary:
         said = canonical_in_trace(message)
         assert said.event is not None, "it is made with one"
         matching = self._universe.subscriptions.matching_once(said.event) if self._matched else ()
-        return self.publications.keep(written, digest_of(said), matching)
+        return self.publications.keep(key_of(id, of, event), digest_of(said), matching)
 
     def _found(self, message: TraceMessage, written: bytes | int) -> MessageMeaning:
         if message.kind != "publish" or written == b"":
@@ -194,7 +204,7 @@ class Dictionary:
         for meant in self._latest.values():
             slots = None if meant.is_control or meant.written == b"" else self._slots(meant)
             if slots is not None:
-                self.publications.keep((meant.id, meant.of, meant.written), meant.digest, slots)
+                self.publications.keep(key_of(meant.id, meant.of, meant.written), meant.digest, slots)
         self._latest.clear()
 
     def _slots(self, meant: MessageMeaning) -> Sequence[int] | None:
@@ -320,8 +330,18 @@ class Unpacked:
     slots: Any
 
 
+def key_of(id: str, of: str, event: bytes | int) -> int:
+    """A hash of a publication as it was written, made of three that can be found for many at once."""
+    return hash(id) ^ of_hash(of) ^ hash(event)
+
+
+def of_hash(of: str) -> int:
+    """Another one than that of an id: the two may have the same name."""
+    return hash((of,))
+
+
 class Publications:
-    """By a hash of what was written, which is as good as the digests by which links are compared."""
+    """Entries by `key_of`, which is as good as the digests by which links are compared."""
 
     def __init__(self, universe: Universe) -> None:
         self._subscriptions = universe.subscriptions
@@ -333,22 +353,20 @@ class Publications:
         self.come_round = False
         """Do publications come up again after all the others have?"""
 
-    def find(self, written: Hashable) -> Entry | None:
-        return self.find_all((written,))[0]
+    def find(self, written: Written) -> Entry | None:
+        return self.find_all((key_of(*written),))[0]
 
-    def find_all(self, written: Iterable[Hashable]) -> list[Entry | None]:
+    def find_all(self, keys: Iterable[int]) -> list[Entry | None]:
         if self._moment != self._subscriptions.moment:
-            return [None for _ in written]
-        entries = self._entries
-        found = [entries.get(hash(each)) for each in written]
+            return [None for _ in keys]
+        found = list(map(self._entries.get, keys))
         self.come_round |= any(entry is not None for entry in found)
         return found
 
-    def keep(self, written: Hashable, digest: int, slots: Sequence[int]) -> Entry:
+    def keep(self, key: int, digest: int, slots: Sequence[int]) -> Entry:
         """`slots`: of those who match, as of now."""
         self._renew()
         entry = digest.to_bytes(DIGEST, "little", signed=True) + array(self._width, slots).tobytes()
-        key = hash(written)
         if self.come_round or key % SOME == 0:
             if len(self._entries) >= MOST:
                 self._make_room()

@@ -11,7 +11,7 @@ from msgspec import Raw
 from routeproof.checker.validate.broker import messages
 from routeproof.checker.validate.broker.canonical import canonical_in_trace, publication_digest
 from routeproof.checker.validate.broker.canonical import digest as digest_of
-from routeproof.checker.validate.broker.messages import MOST, SOME, Publications
+from routeproof.checker.validate.broker.messages import MOST, SOME, Publications, Written, key_of
 from routeproof.checker.validate.fast import Universe
 from routeproof.model.filters import STRICT, EventSet
 from routeproof.model.messages import Subscription
@@ -31,6 +31,9 @@ class All:
 
 ALL = All()
 
+P, Q = key_of("p", "", 1), key_of("q", "", 1)
+"""Keys of two publications."""
+
 
 def subscribed(universe: Universe, *ids: str) -> list[int]:
     universe.join(ALL)
@@ -45,9 +48,13 @@ def test_what_is_kept_is_found(widest: int, monkeypatch: pytest.MonkeyPatch) -> 
     slots = subscribed(universe, *(f"s{n}" for n in range(300)))
     known = Publications(universe)
     known.come_round = True
-    told = {("p", "", 1): (-5, slots), ("q", "a", b"{}"): (1 << 62, []), ("r", "", b"x"): (0, [299, 7])}
+    told: dict[Written, tuple[int, list[int]]] = {
+        ("p", "", 1): (-5, slots),
+        ("q", "a", b"{}"): (1 << 62, []),
+        ("r", "", b"x"): (0, [299, 7]),
+    }
     for written, (digest, matching) in told.items():
-        known.keep(written, digest, matching)
+        known.keep(key_of(*written), digest, matching)
     found = [known.find(written) for written in told]
     entries = [entry for entry in found if entry is not None]
     assert [known.digest(entry) for entry in entries] == [digest for digest, _ in told.values()]
@@ -64,13 +71,13 @@ def test_with_a_newcomer_all_is_out_of_date() -> None:
     universe = Universe()
     known = Publications(universe)
     known.come_round = True
-    known.keep("p", 1, subscribed(universe, "s"))
-    assert known.find("p") is not None
+    known.keep(P, 1, subscribed(universe, "s"))
+    assert known.find_all([P])[0] is not None
     subscribed(universe, "t")
-    assert known.find("p") is None
-    known.keep("q", 2, [0, 1])
-    assert known.find("p") is None
-    assert known.find("q") is not None
+    assert known.find_all([P])[0] is None
+    known.keep(Q, 2, [0, 1])
+    assert known.find_all([P])[0] is None
+    assert known.find_all([Q])[0] is not None
 
 
 def test_few_are_kept_until_one_comes_up_again() -> None:
@@ -78,7 +85,7 @@ def test_few_are_kept_until_one_comes_up_again() -> None:
     for n in range(100 * SOME):
         known.keep(n, n, [])
     assert size(known) == 100
-    assert known.find(SOME) is not None
+    assert known.find_all([SOME])[0] is not None
     for n in range(100 * SOME):
         known.keep(n, n, [])
     assert size(known) == 100 * SOME
@@ -90,7 +97,7 @@ def test_there_is_a_bound_and_the_first_stay() -> None:
     for n in range(2 * MOST):
         known.keep(n, n, [])
     assert size(known) == MOST
-    stayed = sum(known.find(n) is not None for n in range(MOST))
+    stayed = sum(known.find_all([n])[0] is not None for n in range(MOST))
     assert MOST * 9 // 10 < stayed < MOST
 
 

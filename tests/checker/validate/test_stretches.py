@@ -14,6 +14,7 @@ import pytest
 
 from routeproof.checker.validate import LEVELS, Report, validate
 from routeproof.checker.validate.broker import columns
+from routeproof.checker.validate.broker.messages import key_of
 from routeproof.checker.validate.broker.part import Part
 from routeproof.traces import columns as trace_columns
 from routeproof.traces import parquet_file, to_parquet
@@ -45,6 +46,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Judged:
     found, pass_on = Judged(), Part.pass_on
 
     def counted(part: Part, stretch: columns.Stretch) -> bool:
+        every = np.arange(len(stretch) + 1)
+        assert stretch.keys(every) == [key_of(*each) for each in stretch.written(every)]
         is_well = pass_on(part, stretch)
         found[is_well] += 1
         return is_well
