@@ -16,8 +16,15 @@ from pathlib import Path
 from attrs import evolve
 
 from routeproof.checker.system.errors import UsageError
-from routeproof.checker.validate.findings import Rejection
-from routeproof.checker.validate.local import validate_locally
+from routeproof.checker.validate.findings import (
+    OF_RECORDERS,
+    ON_CLOCKS,
+    ON_LINKS,
+    ON_PROMISES,
+    SEEN_BY_CLIENTS,
+    Rejection,
+)
+from routeproof.checker.validate.local import replays_well, validate_locally
 from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import LEVELS, Level, Setting
 from routeproof.model.protocols import DEFINITIONS
@@ -29,6 +36,10 @@ __all__ = ["LEVELS", "Level", "Rejection", "Report", "setting_of", "validate", "
 
 TRIED = 200_000
 """Number of events up to which a rejected run is tried under other policies."""
+
+OF_ANY_POLICY = frozenset((*OF_RECORDERS, *SEEN_BY_CLIENTS, ON_LINKS, ON_CLOCKS, ON_PROMISES))
+"""Rules that are judged by the trace alone: a run that breaks one does so under every policy, unless another rejection
+comes first."""
 
 
 def validate(path: Path, level: Level = "equivalent", protocol: str | None = None, workers: int = 1) -> Report:
@@ -55,12 +66,21 @@ def validate_each(
 
 def _allowing(path: Path, setting: Setting, report: Report) -> tuple[str, ...]:
     """Returns the other policies that allow a run in which a broker breaks a rule of the protocol."""
-    causes = {r.rule for r in report.rejections if not r.rule.startswith("TRC")}
+    wrong = {r.broker for r in report.rejections if not r.rule.startswith("TRC")}
     is_plain = type(setting) is Setting and setting.judging.is_core and setting.replays
-    if not causes or not is_plain or report.events > TRIED:
+    if not wrong or not is_plain or report.events > TRIED or _breaks_under_any_policy(setting, report):
         return ()
-    others = [policy for policy in DEFINITIONS[setting.protocol_name].policies if policy != setting.policy]
-    return tuple(p for p in others if validate_locally(path, evolve(setting, policy=p)).verdict == "accepted")
+    others = (evolve(setting, policy=p) for p in DEFINITIONS[setting.protocol_name].policies if p != setting.policy)
+    allow = (each for each in others if replays_well(path, each, wrong))
+    return tuple(each.policy for each in allow if validate_locally(path, each).verdict == "accepted")
+
+
+def _breaks_under_any_policy(setting: Setting, report: Report) -> bool:
+    """True if no other policy can accept the trace, whatever its brokers send.
+
+    The sends on links are those of the model where brokers do not write them: then links depend on the policy.
+    """
+    return report.bad_lines > 0 or (setting.sees("send") and any(r.rule in OF_ANY_POLICY for r in report.rejections))
 
 
 def _timed(judge: Callable[[Path, Setting], Report], path: Path, setting: Setting) -> Report:

@@ -9,7 +9,7 @@ of what clients saw.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
@@ -78,13 +78,21 @@ def validate_locally(path: Path, setting: Setting, workers: int = 1) -> Report:
         raise UsageError(str(error)) from None
 
 
+def replays_well(path: Path, setting: Setting, brokers: Collection[str]) -> bool:
+    """True if none of these brokers takes a wrong step. Neither links nor clients are judged."""
+    with Store() as store, collecting_rarely():
+        reading = _Reading(path, setting, store, WorkShare(only=brokers))
+        reading.read_all()
+        return all(each.rejection is None for each in reading.finish())
+
+
 BEGINNING = 200_000
 """Number of events that are judged in the time in which a process begins."""
 
 
 @frozen
 class WorkShare:
-    """The brokers that one of `of` workers judges: those of some row groups, or one in `of` of all.
+    """The brokers that one of `of` workers judges: those of some row groups, or one in `of` of all; or the only ones.
 
     `counts_bad`: it counts the lines that cannot be read, of all that it reads.
     """
@@ -93,8 +101,11 @@ class WorkShare:
     of: int = 1
     groups: tuple[int, ...] | None = None
     counts_bad: bool = True
+    only: Collection[str] | None = None
 
     def has(self, broker: str) -> bool:
+        if self.only is not None:
+            return broker in self.only
         if self.of == 1 or self.groups is not None:
             return True
         return crc32(broker.encode("utf-8", "surrogatepass")) % self.of == self.number
