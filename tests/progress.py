@@ -52,7 +52,7 @@ def begin(config: pytest.Config) -> None:
             raise pytest.UsageError("--rest is for campaigns; add: -m campaign")
     elif (given := getattr(config, "workerinput", None)) is not None:
         config.pluginmanager.register(Rest(frozenset(given["passed"])))
-    elif config.cache is not None:
+    elif config.pluginmanager.hasplugin("cacheprovider"):
         ended = Ended(config.cache.mkdir("campaign") / "ended")
         passed = frozenset(test for test, how in ended.known().items() if config.option.rest and how == "passed")
         config.pluginmanager.register(Rest(passed))

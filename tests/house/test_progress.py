@@ -57,6 +57,7 @@ def test_the_rest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(progress, "key", lambda _: "2")
     assert run("--rest", "-k", "one") == said(1, 0, 0)
     assert run("--rest", "--collect-only") == said(1, 0, 3)
+    assert pytest.main(["-n0", "-m", "campaign", "-p", "no:cacheprovider"], plugins=[Hooks()]) == pytest.ExitCode.OK
 
 
 def test_the_rest_of_no_campaign(
