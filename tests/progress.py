@@ -87,7 +87,7 @@ class Rest:
         items[:] = [item for item in items if item.nodeid not in self.passed]
 
 
-@frozen
+@frozen(eq=False)
 class Progress:
     """Writes down how tests end, and says at the end how far the campaign has come."""
 

@@ -33,8 +33,13 @@ class Hooks:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a campaign of four tests with these options, and returns what it says of them at the end."""
+    """Runs a campaign of four tests with these options, and returns what it says of them at the end. There are tests
+    with other plugins beside them, which pytest keeps apart.
+    """
     (tmp_path / "test_some.py").write_text(TESTS, encoding="utf-8")
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "conftest.py").touch()
+    (tmp_path / "beside" / "test_daily.py").write_text("def test_daily(): pass", encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = campaign\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(progress, "key", lambda file: "1" if file == "test_some.py" else file)
