@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -13,9 +14,11 @@ from routeproof.checker.validate.broker.canonical import canonical_in_trace, pub
 from routeproof.checker.validate.broker.canonical import digest as digest_of
 from routeproof.checker.validate.broker.messages import MOST, SOME, Publications, Written, key_of
 from routeproof.checker.validate.fast import Universe
-from routeproof.model.filters import STRICT, EventSet
+from routeproof.model.filters import STRICT, Constant, EventSet
+from routeproof.model.filters.predicate_filter import ATTRIBUTES, NAME_LENGTH
 from routeproof.model.messages import Subscription
 from routeproof.traces import TraceMessage
+from routeproof.traces.fields import plain_table
 from routeproof.traces.messages import Meanings, meanings_of
 
 
@@ -143,6 +146,38 @@ def test_what_is_read_fast_is_what_is_read(pairs: list[tuple[str, str]]) -> None
 @pytest.mark.parametrize("text", [b'{"a":1,"a":2}', b'{"a":1e400}', b'{"":1}', b'{"a":null}', b'{"a":"b:c"}', b"[]"])
 def test_what_is_not_plain_is_left(text: bytes) -> None:
     assert meanings_of(STRICT).plain(text) is None
+
+
+EDGES = (*(str((1 << 53) + n) for n in (-1, 0, 1)), f"-{1 << 53}", "9007199254740991.0", "9007199254740992.0", "1e308")
+TEXTS = st.one_of(
+    st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((*VALUES, *EDGES, "null", "[1]"))), max_size=4).map(
+        lambda pairs: ("{" + ", ".join(f"{name}:{value}" for name, value in pairs) + "}").encode()
+    ),
+    st.tuples(st.integers(255, 258), st.sampled_from("aé𝄞")).map(lambda n: f'{{"{n[0] * n[1]}": 1}}'.encode()),
+    st.tuples(st.integers(255, 258), st.just("\\u00e9")).map(lambda n: f'{{"{n[0] * n[1]}": 1}}'.encode()),
+    st.integers(1023, 1026).map(lambda n: ("{" + ",".join(f'"{i}":{i}.5' for i in range(n)) + "}").encode()),
+    st.floats().map(lambda value: f'{{"a":{value!r}}}'.encode()),
+    st.integers(-(1 << 65), 1 << 65).map(lambda value: f'{{"a":{value}}}'.encode()),
+    st.binary(max_size=12),
+)
+
+
+@given(TEXTS)
+def test_limits_of_plain_attributes_are_those_of_the_definition(text: bytes) -> None:
+    """The reader refuses by itself what is looked for here, one attribute after the other."""
+    try:
+        values = msgspec.json.decode(text, type=dict[str, Constant])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        assert plain_table(text) is None
+        return
+    numbers = [value for value in values.values() if isinstance(value, int | float)]
+    is_plain = (
+        text.count(b":") == len(values) <= ATTRIBUTES
+        and all(0 < len(name) <= NAME_LENGTH for name in values)
+        and all(-(1 << 53) < number < 1 << 53 for number in numbers)
+    )
+    whole = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in values.items()}
+    assert repr(plain_table(text)) == repr(whole if is_plain else None)
 
 
 def test_plain_attributes_are_read_fast() -> None:
