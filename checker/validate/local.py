@@ -128,6 +128,18 @@ def shares_of(path: Path, setting: Setting, workers: int) -> list[WorkShare]:
     return [WorkShare(number, workers, counts_bad=number == 0) for number in range(workers)]
 
 
+IN_A_BUCKET = 16 << 20, 1 << 20
+"""Bytes of a trace for each bucket of what clients saw, of lines and of Parquet: some 50,000 events."""
+
+FEWEST_BUCKETS, MOST_BUCKETS = 16, 1 << 8
+
+
+def _buckets(path: Path, workers: int) -> int:
+    """How many buckets there are; as many for each worker."""
+    found = max(FEWEST_BUCKETS, min(path.stat().st_size // IN_A_BUCKET[is_parquet(path)], MOST_BUCKETS))
+    return workers * max(1, found // workers)
+
+
 def _in_workers(path: Path, setting: Setting, shares: list[WorkShare]) -> Report | None:
     """Joins what parts set aside, which stands in a file of each worker. None if a broker is in several shares: what
     the file states of its row groups is wrong."""
@@ -192,7 +204,7 @@ class _Reading:
         self._look = partial(look_up, path, setting)
         self._setting = setting
         self._store = store
-        self.judge = Judge(setting)
+        self.judge = Judge(setting, _buckets(path, share.of))
         self._parts: dict[tuple[str, str], Part] = {}
         self.bad = BadLines()
         """Lines that cannot be read."""
@@ -266,7 +278,7 @@ class _Reading:
         for link, block in part.links.blocks(all_of_them=all_of_it):
             self._store.put((part.run, "link", *link), block)
         for bucket, block in part.client_blocks(all_of_them=all_of_it):
-            where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:02}")
+            where = (SAID, part.broker) if bucket == OPERATIONS else (CLIENTS, f"{bucket:03}")
             self._store.put((part.run, *where), block)
         for key, block in part.emitted_blocks(all_of_them=all_of_it):
             self._store.put((part.run, STAGES, key, ""), block)

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.broker.messages import Dictionary, Written
-from routeproof.checker.validate.clients import ClientRows
+from routeproof.checker.validate.clients import BUCKETS, ClientRows
 from routeproof.checker.validate.fast import Replica, Universe
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.filters import FilterError, dialect
@@ -57,10 +57,11 @@ class Expected:
 
 
 class Judge:
-    """Shared state of parts: the setting, the meanings of messages, and what matches and covers what."""
+    """Shared state of parts: the setting, the meanings of messages, and what matches and covers what. What clients saw
+    is set aside in so many `buckets`."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting, self.judging = setting, setting.judging
+    def __init__(self, setting: Setting, buckets: int = BUCKETS) -> None:
+        self.setting, self.judging, self._buckets = setting, setting.judging, buckets
         self.replica = Replica(setting.overlay, setting.policy)
         self.dictionary = Dictionary(self.replica.universe, matched=setting.matches)
         self.meanings = meanings_of(dialect(setting.dialect))
@@ -69,7 +70,7 @@ class Judge:
 
     def clients(self, run: str) -> ClientRows:
         """Where what clients of this run got, and what they published, waits to be set aside."""
-        return self._clients.setdefault(run, ClientRows())
+        return self._clients.setdefault(run, ClientRows(self._buckets))
 
     def look_ahead(self, announced: Iterable[Announced]) -> None:
         """These subscriptions will come up: better to know them before publications are matched. Brokers stand one

@@ -24,8 +24,13 @@ from routeproof.checker.validate.link_rows import LATEST
 from routeproof.checker.validate.store import packed
 
 BUCKETS = 64
-HELD = 1 << 13
-"""Rows that wait before they are put into blocks: some 50 bytes each."""
+"""Number of buckets, where the size of the trace does not say it."""
+
+HELD = 1 << 15
+"""Rows that wait before they are put into blocks: some 70 bytes each."""
+
+WITH_TEXT = 8
+"""Rows for which a publication counts, which waits with its text."""
 
 OPERATIONS_HELD = 128
 """Operations that wait before they are set aside: a block of each broker's is looked at side by side."""
@@ -190,9 +195,10 @@ class _Waiting:
 
 
 class ClientRows:
-    """Publications and deliveries of one run, at any of its brokers."""
+    """Publications and deliveries of one run, at any of its brokers, for so many buckets."""
 
-    def __init__(self) -> None:
+    def __init__(self, buckets: int = BUCKETS) -> None:
+        self._buckets = buckets
         self._waiting = _Waiting()
         self._size = 0
 
@@ -222,15 +228,15 @@ class ClientRows:
             (BROKER, many.brokers, waiting.brokers),
             (PEER, many.peers, waiting.peers),
         ):
-            used, which = np.unique(columns[row], return_inverse=True)
-            columns[row] = np.array([known.setdefault(names[n], len(known)) for n in used.tolist()], np.int64)[which]
+            used, places = _used(names, columns[row])
+            columns[row] = np.array([known.setdefault(name, len(known)) for name in used], np.int64)[places]
         waiting.delivered.frombytes(columns.T.tobytes())
         self._size += columns.shape[1]
 
     def published(self, row: Published) -> bool:
         """True when it is time to ask for `blocks`."""
         self._waiting.published.append((row.id, row.of, row.event, row.digest, row.spoke, *row.at))
-        self._size += 1
+        self._size += WITH_TEXT
         return self._size >= HELD
 
     def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -240,35 +246,39 @@ class ClientRows:
         waiting, self._waiting, self._size = self._waiting, _Waiting(), 0
         buckets: dict[int, list[tuple[Any, ...]]] = {}
         for row in waiting.published:
-            buckets.setdefault(bucket_of(row[0]), []).append(row)
+            buckets.setdefault(bucket_of(row[0], self._buckets), []).append(row)
         names = list(waiting.ids), list(waiting.tos), list(waiting.brokers), list(waiting.peers)
         delivered = Deliveries(*names, np.frombuffer(waiting.delivered, np.int64).reshape(-1, COLUMNS).T)
-        for bucket, some in _apart(delivered, [bucket_of(id) for id in delivered.ids], BUCKETS):
+        places = [bucket_of(id, self._buckets) for id in delivered.ids]
+        for bucket, some in _apart(delivered, places, self._buckets):
             yield bucket, packed(([], buckets.pop(bucket, []), some))
         for bucket, those in buckets.items():
             yield bucket, packed(([], those, None))
 
 
-def bucket_of(id: str) -> int:
-    return crc32(id.encode("utf-8", "surrogatepass")) % BUCKETS
+def bucket_of(id: str, buckets: int = BUCKETS) -> int:
+    return crc32(id.encode("utf-8", "surrogatepass")) % buckets
+
+
+def _used(names: Sequence[str], column: Any) -> tuple[list[str], Any]:
+    """The names whose numbers are in a column, and the column with their places among these."""
+    is_used = np.zeros(len(names), np.bool_)
+    is_used[column] = True
+    return [names[n] for n in np.flatnonzero(is_used).tolist()], (np.cumsum(is_used) - 1)[column]
 
 
 def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Each place's, of so many places, with the names that are in it, and no others. `places`: of each publication."""
-    buckets = np.array(places, np.int64)[many.columns[PUBLICATION]]
-    order = np.argsort(buckets, kind="stable")
-    buckets, columns = buckets[order], many.columns[:, order]
-    names = []
-    for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers), (PEER, many.peers)):
-        different, which = np.unique(buckets * len(known) + columns[row], return_inverse=True)
-        firsts = np.searchsorted(different, np.arange(count + 1) * len(known))
-        columns[row] = which - firsts[buckets]
-        names.append(([known[n] for n in (different % len(known)).tolist()], firsts.tolist()))
-    ends = np.searchsorted(buckets, np.arange(count + 1)).tolist()
-    for bucket, (begin, end) in enumerate(pairwise(ends)):
+    mine = np.array(places, np.min_scalar_type(count))[many.columns[PUBLICATION]]  # small numbers are sorted faster
+    order = np.argsort(mine, kind="stable")
+    ends = np.searchsorted(mine[order], np.arange(count + 1)).tolist()
+    for place, (begin, end) in enumerate(pairwise(ends)):
         if begin < end:
-            there = (known[firsts[bucket] : firsts[bucket + 1]] for known, firsts in names)
-            yield bucket, (*there, columns[:, begin:end].tobytes())
+            columns, names = many.columns[:, order[begin:end]], []
+            for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers), (PEER, many.peers)):
+                used, columns[row] = _used(known, columns[row])
+                names.append(used)
+            yield place, (*names, columns.tobytes())
 
 
 def divided(block: ClientBlock, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
