@@ -171,10 +171,12 @@ class _Thrift:
                 self._value(head & 15, depth)
 
     def _byte(self) -> int:
-        if self.at >= len(self.data):
-            raise _Cut
+        try:
+            byte = self.data[self.at]
+        except IndexError:
+            raise _Cut from None
         self.at += 1
-        return self.data[self.at - 1]
+        return byte
 
     def _skip(self, count: int) -> None:
         self.at += count
@@ -182,7 +184,9 @@ class _Thrift:
             raise _Cut
 
     def _varint(self) -> int:
-        value = shift = 0
+        if (byte := self._byte()) < 128:
+            return byte
+        value, shift = byte & 127, 7
         while True:
             byte = self._byte()
             value |= (byte & 127) << shift
@@ -261,10 +265,14 @@ class ParquetFile:
         self._file = file
         self._size = _size(file)
         try:
-            texts = _texts(pq.ParquetFile(file, pre_buffer=False), every)
+            about = pq.ParquetFile(file, pre_buffer=False)
             file.seek(0)
             self.opened: Any = pq.ParquetFile(
-                file, page_checksum_verification=True, pre_buffer=False, read_dictionary=texts
+                file,
+                metadata=about.metadata,
+                page_checksum_verification=True,
+                pre_buffer=False,
+                read_dictionary=_texts(about, every),
             )
             self.metadata: Any = self.opened.metadata
             self.keys: dict[bytes, bytes] = self.opened.schema_arrow.metadata or {}
@@ -377,11 +385,10 @@ def _lengths(column: Any) -> tuple[Callable[[], Any], int] | None:
 
     is_dictionary = pa.types.is_dictionary(column.type)
     texts = column.dictionary if is_dictionary else column
-    if not _has_length(texts.type) or len(texts) == 0:
+    if len(texts) == 0 or not _has_length(texts.type):
         return None
-    lengths = filled(pc.binary_length(texts), 0)
-    each = (lambda: filled(lengths.take(column.indices), 0)) if is_dictionary else (lambda: lengths)
-    return each, pc.max(lengths).as_py()
+    lengths = pc.binary_length(texts)
+    return lambda: filled(lengths.take(column.indices) if is_dictionary else lengths, 0), pc.max(lengths).as_py() or 0
 
 
 def _has_length(type_: Any) -> bool:

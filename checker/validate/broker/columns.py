@@ -362,7 +362,8 @@ def unlike(
 def _apart(steps: Column, values: Column, others: Column, seen: Column) -> Column:
     """The steps that do not have the same values in the one as in the other, each once. Values are from -1 on."""
     width = 2 + max(int(values.max(initial=0)), int(seen.max(initial=0)))
-    wanted, there = np.unique(steps * width + values + 1), np.sort(others * width + seen + 1)
+    wanted = np.unique(steps.astype(np.int64) * width + values + 1)
+    there = np.sort(others * width + seen + 1)
     if np.array_equal(wanted, there):
         return wanted[:0]
     every, which = np.unique(np.concatenate([wanted, there]), return_inverse=True)
@@ -373,9 +374,9 @@ def _apart(steps: Column, values: Column, others: Column, seen: Column) -> Colum
 def _matching(publications: Column, known: Unpacked) -> tuple[Column, Column]:
     """Each step with each slot that its publication matches. `publications`: of each step."""
     counts = known.counts[publications]
-    step = np.repeat(np.arange(len(counts)), counts)
-    within = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return step, known.slots[known.firsts[publications][step] + within]
+    step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    shift = known.firsts[publications] - (np.cumsum(counts) - counts)
+    return step, known.slots[np.arange(len(step)) + np.repeat(shift, counts)]
 
 
 def local_slots(knowledge: Knowledge) -> dict[str, int]:
@@ -385,7 +386,7 @@ def local_slots(knowledge: Knowledge) -> dict[str, int]:
 
 def _hops(knowledge: Knowledge, known: Unpacked) -> Column:
     """The last hop of each subscription, by slot."""
-    hops = np.full(1 + max(max(knowledge.subs, default=0), int(known.slots.max(initial=0))), NOBODY)
+    hops = np.full(1 + max(max(knowledge.subs, default=0), int(known.slots.max(initial=0))), NOBODY, np.int32)
     put_hops(knowledge, hops)
     return hops
 

@@ -414,4 +414,4 @@ class Publications:
         is_slot[heads] = False
         counts = lengths - head
         digests = words[heads].view(np.int64)[:, 0]
-        return Unpacked(digests, counts, np.cumsum(counts) - counts, words[is_slot].astype(np.int64))
+        return Unpacked(digests, counts, np.cumsum(counts) - counts, words[is_slot])
