@@ -35,6 +35,9 @@ MESSAGE = {
 JSON_TEXTS = ("filter", "attributes", "items", "own", "tables", *ADDED_TEXTS)
 
 
+FEW = 16
+"""Of fewer rows each string is read for itself."""
+
 LIST = '["'
 """Text with which a list of ids begins, where a string is one id."""
 
@@ -115,6 +118,11 @@ class RowGroupColumns:
         if self.is_empty(name):
             return _all(nothing)
         array = self.arrays[name]
+        if self.rows < FEW and pa.types.is_dictionary(array.type) and _is_string(array.type.value_type):
+            strings = array.to_pylist()
+            if nothing is None and None in strings:
+                raise _Odd
+            return [nothing if each is None else read(each) for each in strings]
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         elif len(array.dictionary) > self.rows:  # most of the reason is dropped here
