@@ -20,7 +20,7 @@ from routeproof.checker.validate.readiness import ENDLESS, Lifetime
 from routeproof.checker.validate.report import Why
 from routeproof.checker.validate.store import natural
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.model.filters import Constant, Event, Filter
+from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Subscription
 from routeproof.traces.messages import Meanings
 
@@ -90,7 +90,7 @@ class Announced:
     def __init__(self, operations: Iterable[ClientOperation], meanings: Meanings, traffic: Traffic | None) -> None:
         self._meanings = meanings
         self._traffic = traffic
-        self._slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
+        self.slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
         self._subs: dict[str, list[_Entry]] = {}
         self._advs: dict[str, list[_Entry]] = {}
         self._of: dict[Subscription, _Entry] = {}
@@ -159,7 +159,7 @@ class Announced:
         for key in ((operation.at.broker, operation.id), by_client):
             entry.made.setdefault(key, operation.at.seq)
         if entry.subscription is not None:
-            self._of_client.setdefault(by_client, []).append(self._slots.number(entry.subscription))
+            self._of_client.setdefault(by_client, []).append(self.slots.number(entry.subscription))
         if entry.periods and entry.periods[-1].end is None:
             entry.periods[-1].announce_again(operation)
             return
@@ -198,14 +198,7 @@ class Announced:
         return found
 
     def subscription(self, slot: int) -> Subscription:
-        return self._slots.item(slot)
-
-    def matching(self, event: Event) -> list[int]:
-        """The slots of the subscriptions that match."""
-        return self._slots.matching_once(event)
-
-    def matching_plain(self, values: Mapping[str, Constant]) -> list[int]:
-        return self._slots.matching_plain(values)
+        return self.slots.item(slot)
 
     def periods(self, subscription: Subscription) -> list[Period]:
         return self._of[subscription].periods
@@ -331,12 +324,12 @@ class Announced:
         """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""
         named = (came.to, "@") if came.to.startswith("@") else (came.to,)
         mine = (slot for to in named for slot in self._of_client.get((came.broker, to), ()))
-        by_client = (self._of[self._slots.item(slot)] for slot in mine if matching >> slot & 1)
+        by_client = (self._of[self.slots.item(slot)] for slot in mine if matching >> slot & 1)
         by = {(came.broker, f"@{came.peer}"), (came.broker, "@")}
         return any(
             each.subscription is not None
             and (came.to.startswith("@") or not by.isdisjoint(each.made))
             and min(each.made.get((came.broker, to), NEVER) for to in named) < came.seq
-            and matching >> self._slots.number(each.subscription) & 1
+            and matching >> self.slots.number(each.subscription) & 1
             for each in chain(self._subs.get(came.to, ()), by_client)
         )

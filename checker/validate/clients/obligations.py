@@ -7,7 +7,8 @@ these operations go. What is owed is decided in `owed`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,7 @@ from routeproof.checker.validate.clients import (
 from routeproof.checker.validate.clients.announced import NOBODY, Announced
 from routeproof.checker.validate.clients.owed import Owed, first_of
 from routeproof.checker.validate.fast.bits import mask_of
+from routeproof.checker.validate.fast.matches import Plain
 from routeproof.checker.validate.findings import ALWAYS, LAST_SHOWN, ON_PROMISES, PROMISE, WHOLE, Rejection
 from routeproof.checker.validate.readiness import Ways
 from routeproof.checker.validate.report import Extent, Lost, OpenObligations, Why
@@ -97,8 +99,8 @@ class Obligations:
                 yield self._rejection(publication.at, "TRC-6", "a publication once", again, ALWAYS)
             else:
                 published[publication.id] = publication
-        matching = {id: self._matching(publication) for id, publication in published.items()}
-        about, slots = self._owed.pairs(published, matching)
+        mentioned, matching = self._matching_many(list(published.values()))
+        about, slots = self._owed.pairs(list(published.values()), mentioned, matching)
         owed = self._owed.judge(list(published.values()), about, slots)
         firsts = {id: place for place, id in enumerate(published)}
         came: dict[str, list[Delivered]] = {}
@@ -113,10 +115,11 @@ class Obligations:
                 continue
             if id not in published:
                 yield self._rejection(those[0].at, "TRC-9", "a publication that was made", f"{id} delivered")
-            elif (mine := matching[id]) is not None:
-                yield from self._of_deliveries(published[id], those, mask_of(mine))
-                begin, end = np.searchsorted(about, (firsts[id], firsts[id] + 1)).tolist()
-                due = slots[begin:end][owed[begin:end]].tolist()
+            elif published[id].event != b"":
+                mine = _rows_of(mentioned, firsts[id])
+                yield from self._of_deliveries(published[id], those, mask_of(matching[mine].tolist()))
+                mine = _rows_of(about, firsts[id])
+                due = slots[mine][owed[mine]].tolist()
                 yield from self._of_owed(published[id], those, map(self._announced.subscription, due))
 
     @property
@@ -126,16 +129,26 @@ class Obligations:
 
     def wants(self, unwanted: Unwanted) -> bool:
         """Does one of these operations ask for it?"""
-        return self._announced.wants(unwanted.came, mask_of(self._matching(unwanted.publication) or ()))
+        _, matching = self._matching_many([unwanted.publication])
+        return self._announced.wants(unwanted.came, mask_of(matching.tolist()))
 
-    def _matching(self, publication: Published) -> list[int] | None:
-        """The slots of the subscriptions that match; None if the content of the publication is unknown."""
-        written = publication.event
-        plain = None if isinstance(written, int) else self._meanings.plain(written)
-        if plain is not None:
-            return self._announced.matching_plain(plain)
-        event = self._event(publication)
-        return None if event is None else self._announced.matching(event)
+    def _matching_many(self, published: Sequence[Published]) -> tuple[Column, Column]:
+        """Pairs of a publication's place and the slot of a subscription that matches, by publication; none for a
+        publication whose content is unknown."""
+        plain: dict[int, Plain] = {}
+        others: dict[int, list[int]] = {}
+        for place, publication in enumerate(published):
+            written = publication.event
+            values = None if isinstance(written, int) else self._meanings.plain(written)
+            if values is not None:
+                plain[place] = values
+            elif (event := self._event(publication)) is not None:
+                others[place] = self._announced.slots.matching_once(event)
+        which, slots = self._announced.slots.matching_many(list(plain.values()))
+        about = np.concatenate((np.array(list(plain), np.int64)[which], _repeated(others)))
+        slots = np.concatenate((slots, np.array(list(chain.from_iterable(others.values())), np.int64)))
+        order = np.argsort(about, kind="stable")
+        return about[order], slots[order]
 
     def _odd(
         self, came: Deliveries, published: Mapping[str, Published], due_to: Column, slots: Column
@@ -283,6 +296,16 @@ class Obligations:
         shown_by: tuple[tuple[str, int], ...] = (),
     ) -> Rejection:
         return Rejection(self._run, at.broker, at.seq, rule, wanted, seen, at.before, line, at.time, shown_by)
+
+
+def _repeated(many: Mapping[int, list[int]]) -> Column:
+    """Each number as often as there are others with it."""
+    return np.repeat(np.array(list(many), np.int64), np.array(list(map(len, many.values())), np.int64))
+
+
+def _rows_of(about: Column, place: int) -> slice:
+    """Returns which rows are about a publication, of pairs by publication."""
+    return slice(*np.searchsorted(about, (place, place + 1)).tolist())
 
 
 def _taker(came: Delivered) -> tuple[str, str]:

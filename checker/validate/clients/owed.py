@@ -10,8 +10,7 @@ way of a publication is owed it, whatever is in flight elsewhere (`readiness`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -51,19 +50,14 @@ class Owed:
         self.unannounced: dict[str, OpenObligations] = {}
         """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
 
-    def pairs(
-        self, published: Mapping[str, Published], matching: Mapping[str, list[int] | None]
-    ) -> tuple[Column, Column]:
-        """Pairs of a publication's place and a subscription's slot. Of those that match, the ones that stood when it
+    def pairs(self, published: Sequence[Published], about: Column, slots: Column) -> tuple[Column, Column]:
+        """Of pairs of a publication's place and the slot of a subscription that matches, the ones that stood when it
         was made, as far as times say so: what is owed is among them."""
-        counts = [len(slots or ()) for slots in matching.values()]
-        slots = np.fromiter(chain.from_iterable(slots or () for slots in matching.values()), np.int64, sum(counts))
-        about = np.repeat(np.arange(len(counts)), counts)
-        if self._traffic is not None:
-            times = np.array([each.at.time for each in published.values()], np.int64)[about]
-            stood = (times < 0) | self._announced.standing(slots, times)
-            slots, about = slots[stood], about[stood]
-        return about, slots
+        if self._traffic is None:
+            return about, slots
+        times = np.array([each.at.time for each in published], np.int64)[about]
+        stood = (times < 0) | self._announced.standing(slots, times)
+        return about[stood], slots[stood]
 
     def judge(self, published: Sequence[Published], about: Column, slots: Column) -> Column:
         """Returns the owed pairs, and counts the reasons for the others. Pairs that are not known to have been active

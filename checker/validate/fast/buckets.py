@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
+from math import inf, nextafter
 from typing import TypeAlias
 
 import numpy as np
@@ -36,7 +38,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 EXACT = 1 << 53
 """Whole numbers up to here are floats."""
 
-NONE: End = (float("-inf"), True)
+NONE: End = (-inf, True)
 """The end of what has none."""
 
 
@@ -58,7 +60,7 @@ def bounds(values: ValueSet) -> Bounds | None:
         return None
     if values.floats is not None:
         return None
-    if numbers.whole and numbers.low != numbers.high:
+    if numbers.whole and (numbers.low is None or numbers.low != numbers.high):
         return None
     low = None if numbers.low is None else own_float(numbers.low)
     high = None if numbers.high is None else own_float(numbers.high)
@@ -118,6 +120,15 @@ class Columns:
                 found &= mine < where
             else:
                 found &= (mine < where) | ((mine == where) & ~self._open[i, : self.rows])
+        return found
+
+    def holding(self, points: Sequence[NDArray[np.float64]]) -> Flags:
+        """Marks for each of many points the rows that hold it. `points`: their numbers, for each place in a row."""
+        found = np.ones((len(points[0]), self.rows), np.bool_)
+        for i in range(self._ends):
+            mine, is_open = self._where[i, : self.rows], self._open[i, : self.rows]
+            values = points[i // 2] if i % 2 == 0 else -points[i // 2]
+            found &= np.where(is_open, np.nextafter(mine, inf), mine) <= values[:, None]
         return found
 
     def covered(self, asked: Sequence[Bounds | None]) -> Flags:
@@ -228,6 +239,7 @@ class Group:
     place: int = -1
     _mask: int = 0
     """The numbers as a mask, where they are many and it was asked for."""
+    _ends: tuple[float, ...] | None = None
 
     @property
     def are_many(self) -> bool:
@@ -240,6 +252,19 @@ class Group:
             return self._mask or mask_of(self.numbers)
         self._mask = mask_of(self.numbers)
         return self._mask
+
+    def row_of(self, ranges: Iterable[str]) -> list[Bounds]:
+        """The ranges of these attributes, which have bounds."""
+        assert isinstance(self.filter, PredicateFilter)
+        row = [bounds(self.filter.by_name[name]) for name in ranges]
+        return [each for each in row if each is not None]
+
+    def ends_of(self, ranges: Iterable[str]) -> tuple[float, ...]:
+        """The ends of these ranges as floats that belong to them."""
+        if self._ends is None:
+            row = chain.from_iterable(self.row_of(ranges))
+            self._ends = tuple(nextafter(where, inf) if is_open else where for where, is_open in row)
+        return self._ends
 
     def add(self, number: int) -> None:
         self.numbers.append(number)
@@ -257,35 +282,35 @@ class Bucket:
         self.key = key
         self.place = place
         self.groups: list[Group] = []
-        self._columns: Columns | None = None
+        self.columns: Columns | None = None
 
     def add(self, group: Group) -> None:
         group.place = len(self.groups)
         self.groups.append(group)
-        if self._columns is not None:
-            self._columns.append(self._row(group))
+        if self.columns is not None:
+            self.columns.append(group.row_of(self.key.ranges))
         elif len(self.groups) > FEW and not self.key.others:
-            self._columns = Columns(len(self.key.ranges))
+            self.columns = Columns(len(self.key.ranges))
             for each in self.groups:
-                self._columns.append(self._row(each))
+                self.columns.append(each.row_of(self.key.ranges))
 
     def remove(self, group: Group) -> None:
         last = self.groups.pop()
         if last is not group:
             self.groups[group.place] = last
             last.place = group.place
-        if self._columns is not None:
-            self._columns.remove(group.place)
+        if self.columns is not None:
+            self.columns.remove(group.place)
 
-    def matching(self, event: Attributes) -> Iterable[Group]:
+    def matching(self, event: Attributes) -> Sequence[Group]:
         """Groups of a bucket whose items the event has, and whose ranges it has a value for."""
-        if self._columns is not None:
+        if self.columns is not None:
             values = [event.by_name[name] for name in self.key.ranges]
             if any(isinstance(value, str | bool) for value in values):
                 return ()
             row = [point(value) for value in values]
             if None not in row:
-                return self._chosen(self._columns.covering(row))
+                return self._chosen(self.columns.covering(row))
         elif not self.key.ranges and not self.key.others:
             return self.groups
         return [group for group in self.groups if group.filter.matches(event)]
@@ -315,17 +340,12 @@ class Bucket:
         compare: Callable[[Columns, Sequence[Bounds | None]], Flags],
         ask: Callable[[Group], bool],
     ) -> Iterable[Group]:
-        if self._columns is not None:
+        if self.columns is not None:
             sets = asked.by_name
             row = [bounds(sets[name]) if name in sets else None for name in self.key.ranges]
             if not any(ends is None and name in sets for name, ends in zip(self.key.ranges, row, strict=True)):
-                return self._chosen(compare(self._columns, row))
+                return self._chosen(compare(self.columns, row))
         return [group for group in self.groups if ask(group)]
 
-    def _chosen(self, flags: Flags) -> Iterable[Group]:
+    def _chosen(self, flags: Flags) -> Sequence[Group]:
         return [self.groups[row] for row in flags.nonzero()[0].tolist()]
-
-    def _row(self, group: Group) -> list[Bounds]:
-        assert isinstance(group.filter, PredicateFilter)
-        row = [bounds(group.filter.by_name[name]) for name in self.key.ranges]
-        return [each for each in row if each is not None]  # by the key, all are

@@ -9,7 +9,7 @@ more than one value. A bucket is searched when every attribute that it constrain
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol, TypeAlias
@@ -18,7 +18,8 @@ from attrs import Factory, define
 
 from routeproof.checker.validate.fast.bits import Numbers, Places, Tally, in_all_of_theirs, numbers_of
 from routeproof.checker.validate.fast.buckets import Bucket, Group, Item, Key, item, only_value
-from routeproof.model.filters import Attributes, Event, EventSet, Filter, FilterError, PredicateFilter, Value
+from routeproof.model.filters import Attributes, Constant, Event, EventSet, Filter, FilterError, PredicateFilter, Value
+from routeproof.model.filters.interface import exact
 from routeproof.model.filters.sets import ValueSet
 
 
@@ -102,7 +103,8 @@ def _events(each: Filter) -> tuple[int, ...]:
 ANSWERED = 1 << 10
 """Answers that are remembered, of which buckets: some 300 bytes each."""
 
-_Asked: TypeAlias = tuple[tuple[str, Item | None], ...]
+Asked: TypeAlias = tuple[tuple[str, Item | None], ...]
+"""Attributes of an event, each with its value, if some bucket constrains it to this one."""
 
 
 @define
@@ -138,7 +140,7 @@ class BucketIndex:
         """How many attributes each bucket constrains."""
         self._lenient = Numbers()
         """The buckets that a missing attribute may satisfy: the count says nothing about whether these match."""
-        self._answered: dict[_Asked, list[Bucket]] = {}
+        self._answered: dict[Asked, list[Bucket]] = {}
 
     def add(self, group: Group) -> None:
         key = Key.of(_predicates(group.filter))
@@ -174,10 +176,20 @@ class BucketIndex:
             attribute = self._attributes.get(name)
             if attribute is not None:
                 asked.append((name, attribute.known(value)))
-        for bucket in self._possible(tuple(asked)):
+        for bucket in self.possible(tuple(asked)):
             yield from bucket.matching(event)
 
-    def _possible(self, asked: _Asked) -> list[Bucket]:
+    def asked(self, event: Mapping[str, Constant]) -> Asked:
+        """Of plain attributes."""
+        found = []
+        for name, value in event.items():
+            attribute = self._attributes.get(name)
+            if attribute is not None:
+                one = attribute.known(exact(value) if isinstance(value, float) else value) if attribute.only else None
+                found.append((name, one))
+        return tuple(found)
+
+    def possible(self, asked: Asked) -> list[Bucket]:
         """Which buckets an event may match: of these attributes it has this one value, or another one (None)."""
         found = self._answered.get(asked)
         if found is None:
@@ -305,7 +317,7 @@ class BothKinds:
 
     def __init__(self) -> None:
         self._sets = EventSetIndex()
-        self._predicates = BucketIndex()
+        self.predicates = BucketIndex()
         self._closed = ClosedIndex()
 
     def add(self, group: Group) -> None:
@@ -317,37 +329,37 @@ class BothKinds:
     def matching(self, event: Event) -> Iterable[Group]:
         if not isinstance(event, Attributes):
             return self._sets.matching(event)
-        return chain(self._predicates.matching(event), self._closed.matching(event))
+        return chain(self.predicates.matching(event), self._closed.matching(event))
 
     def covering(self, asked: Filter) -> Iterable[Group]:
         if not isinstance(asked, PredicateFilter):
             return self._sets.covering(asked)
         if asked.is_open:
-            return chain(self._predicates.covering(asked), self._closed.covering(asked))
-        return [group for group in chain(self._predicates, self._closed) if group.filter.covers(asked)]
+            return chain(self.predicates.covering(asked), self._closed.covering(asked))
+        return [group for group in chain(self.predicates, self._closed) if group.filter.covers(asked)]
 
     def covered(self, asked: Filter) -> Iterable[Group]:
         if not isinstance(asked, PredicateFilter):
             return self._sets.covered(asked)
         if asked.is_open:
-            return chain(self._predicates.covered(asked), self._closed.covered(asked))
-        return [group for group in chain(self._predicates, self._closed) if asked.covers(group.filter)]
+            return chain(self.predicates.covered(asked), self._closed.covered(asked))
+        return [group for group in chain(self.predicates, self._closed) if asked.covers(group.filter)]
 
     def overlapping(self, asked: Filter) -> Iterable[Group]:
         if not isinstance(asked, PredicateFilter):
             return self._sets.overlapping(asked)
         if asked.is_open:
-            return chain(self._predicates.overlapping(asked), self._closed.overlapping(asked))
-        return [group for group in chain(self._predicates, self._closed) if asked.overlaps(group.filter)]
+            return chain(self.predicates.overlapping(asked), self._closed.overlapping(asked))
+        return [group for group in chain(self.predicates, self._closed) if asked.overlaps(group.filter)]
 
     @property
     def asked_for(self) -> Collection[str] | None:
         """The attributes on which it depends what an event matches; None for all."""
-        return None if any(self._closed) else self._predicates.attributes
+        return None if any(self._closed) else self.predicates.attributes
 
     def _of(self, each: Filter) -> Index:
         if isinstance(each, PredicateFilter):
-            return self._predicates if each.is_open else self._closed
+            return self.predicates if each.is_open else self._closed
         return self._sets
 
 

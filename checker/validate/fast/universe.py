@@ -12,16 +12,18 @@ numbers have to stay small: unused numbers are found from time to time and given
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from itertools import islice
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import chain, islice
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet, proxy
+
+import numpy as np
 
 from routeproof.checker.validate.fast.bits import Numbers, numbers_of
 from routeproof.checker.validate.fast.buckets import Group
 from routeproof.checker.validate.fast.index import BothKinds, covers, matches, overlaps
-from routeproof.model.filters import Attributes, Constant, Event, Filter, Value
-from routeproof.model.filters.interface import exact
+from routeproof.checker.validate.fast.matches import Column, Plain, attributes_of, matching_pairs
+from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import Subscription
 from routeproof.model.tables import by_id
 
@@ -252,15 +254,17 @@ class Register(Generic[T]):
         """Matching numbers in any order, for a caller that will not ask again: nothing is kept."""
         return [number for group in self._index.matching(event) for number in group.numbers]
 
-    def matching_plain(self, values: Mapping[str, Constant]) -> list[int]:
+    def matching_plain(self, values: Plain) -> list[int]:
         """Matching numbers for an event with plain attributes (`Meanings.plain`), of which only some are looked at."""
-        asked = self._index.asked_for
-        some: dict[str, Value] = {
-            name: exact(v) if isinstance(v, float) else v
-            for name, v in values.items()
-            if asked is None or name in asked
-        }
-        return self.matching_once(Attributes.of(some))
+        return self.matching_once(attributes_of(values, self._index.asked_for))
+
+    def matching_many(self, events: Sequence[Plain]) -> tuple[Column, Column]:
+        """Pairs of an event's place and a matching number, by event; those of one in the order of `matching_plain`."""
+        if self._index.asked_for is not None:
+            return matching_pairs(self._index.predicates, events)
+        found = [self.matching_plain(each) for each in events]
+        numbers = np.array(list(chain.from_iterable(found)), np.int64)
+        return np.repeat(np.arange(len(events)), list(map(len, found))), numbers
 
     def forget(self, asked: Filter) -> None:
         """Forgets a filter that will not be needed any more."""

@@ -47,6 +47,7 @@ def test_some_numbers_have_no_float_of_their_own(number: int | Fraction) -> None
         ValueSet(NumberSet(), booleans=BOOLEANS),
         ValueSet(NumberSet(), missing=True),
         ValueSet(NumberSet(low=1, low_open=False, whole=True)),
+        ValueSet(NumberSet(whole=True)),
         ValueSet(NumberSet(holes=frozenset((1,)))),
     ],
 )
