@@ -17,7 +17,7 @@ from attrs import define, frozen
 from msgspec import UNSET
 
 from routeproof.checker.validate.broker.columns import CLIENT, KINDS, Column
-from routeproof.checker.validate.broker.messages import Written
+from routeproof.checker.validate.broker.publications import Written
 from routeproof.traces import BadLine, Event, TraceMessage
 
 ODD = len(KINDS)

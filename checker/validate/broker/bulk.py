@@ -30,8 +30,8 @@ from routeproof.checker.validate.broker.columns import (
     unlike,
 )
 from routeproof.checker.validate.broker.judge import Judge
-from routeproof.checker.validate.broker.messages import NOTHING, Entry, Written
 from routeproof.checker.validate.broker.part import Part
+from routeproof.checker.validate.broker.publications import NOTHING, Entry, Written
 from routeproof.checker.validate.clients import Deliveries, EventPlace, Published
 from routeproof.checker.validate.link_rows import LATEST
 from routeproof.checker.validate.metrics import Measured

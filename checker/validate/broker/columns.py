@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from attrs import Factory, frozen
 
-from routeproof.checker.validate.broker.messages import Unpacked, Written, of_hash
+from routeproof.checker.validate.broker.publications import Unpacked, Written, of_hash
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.model.overlay import LOCAL, Node

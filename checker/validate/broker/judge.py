@@ -19,7 +19,8 @@ from typing import Any
 
 from msgspec import Raw as JsonText
 
-from routeproof.checker.validate.broker.messages import Dictionary, Written
+from routeproof.checker.validate.broker.messages import Dictionary
+from routeproof.checker.validate.broker.publications import Written
 from routeproof.checker.validate.clients import BUCKETS, ClientRows
 from routeproof.checker.validate.fast import Replica, Universe
 from routeproof.checker.validate.setting import Setting

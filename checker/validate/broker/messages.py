@@ -2,28 +2,19 @@
 
 A trace repeats the same message at every broker that it passes, twice each. Its canonical form, its digest and the
 model's message for it are therefore remembered by the text that was written: the latest of all, and of publications for
-long what little is needed again, in some hundred bytes each (`Publications`).
-
-At every broker a publication has the same digest and is for the same subscriptions. To find that out takes some fifty
-microseconds, so it is remembered; but the cache must not grow with the trace. Where brokers are mixed, a publication is
-soon done with, and only a few are kept, to see whether that is so. Where brokers stand one after the other, each comes
-up again when all the others have. So an entry is small. When the cache is full, new entries are not kept: publications
-recur in a fixed cycle, and evicting the oldest would always evict the next one needed. Another process can be given all
-entries, if all subscriptions have the same slots there.
+long what little is needed again, in some hundred bytes each (`publications`).
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from itertools import islice
-from typing import Any, TypeAlias
+from itertools import pairwise
 
 import numpy as np
-from attrs import evolve, frozen
-from msgspec import UNSET, Struct, UnsetType
+from attrs import evolve
+from msgspec import UNSET, UnsetType
 from msgspec import Raw as JsonText
 
 from routeproof.checker.validate.broker.canonical import (
@@ -34,8 +25,10 @@ from routeproof.checker.validate.broker.canonical import (
     publication_digest,
 )
 from routeproof.checker.validate.broker.canonical import digest as digest_of
+from routeproof.checker.validate.broker.publications import Entry, Publications, Written, key_of
 from routeproof.checker.validate.fast import Universe
 from routeproof.checker.validate.fast.bits import numbers_of
+from routeproof.checker.validate.fast.matches import Plain
 from routeproof.checker.validate.fast.universe import Answer
 from routeproof.model.filters import Event, Filter
 from routeproof.model.messages import (
@@ -51,6 +44,9 @@ from routeproof.model.messages import (
 )
 from routeproof.traces import Item, TraceError, TraceMessage
 from routeproof.traces.messages import Meanings
+
+TOGETHER = 1 << 9
+"""Publications that are matched at a time."""
 
 REMEMBERED = 1 << 10
 """Messages, of some 1,200 bytes each: about so many are on the way at a time."""
@@ -165,20 +161,36 @@ class Dictionary:
     def entries_by_key(
         self, keys: Sequence[int], written: Callable[[list[int]], list[Written]], meanings: Meanings
     ) -> list[Entry | None]:
-        """The same, for a caller that has keys. `written`: the publications with some places among them."""
+        """Entries, for a caller that has keys. `written`: the publications with some places among them."""
         found = self.publications.find_all(keys)
         new = [at for at, entry in enumerate(found) if entry is None]
-        for at, each in zip(new, written(new) if new else (), strict=True):
-            with suppress(TraceError):
-                found[at] = self._entry(each, meanings)
+        for begin in range(0, len(new), TOGETHER):
+            some = new[begin : begin + TOGETHER]
+            for at, entry in zip(some, self._new_entries(written(some), meanings), strict=True):
+                found[at] = entry
+        return found
+
+    def _new_entries(self, written: Sequence[Written], meanings: Meanings) -> list[Entry | None]:
+        found: list[Entry | None] = [None for _ in written]
+        plain: dict[int, Plain] = {}
+        for at, each in enumerate(written):
+            table = None if isinstance(each[2], int) else meanings.plain(each[2])
+            if table is not None:
+                plain[at] = table
+            else:
+                with suppress(TraceError):
+                    found[at] = self._entry(each, meanings)
+        places, slots = self._universe.subscriptions.matching_many(list(plain.values()) if self._matched else ())
+        ends = np.searchsorted(places, np.arange(len(plain) + 1)).tolist()
+        for (at, values), mine in zip(plain.items(), pairwise(ends), strict=True):
+            id, of, _ = written[at]
+            digest = publication_digest(id, of, values)
+            found[at] = self.publications.keep(key_of(*written[at]), digest, slots[slice(*mine)])
         return found
 
     def _entry(self, written: Written, meanings: Meanings) -> Entry:
+        """Entry of a publication that is not plain."""
         id, of, event = written
-        plain = None if isinstance(event, int) else meanings.plain(event)
-        if plain is not None:
-            slots = self._universe.subscriptions.matching_plain(plain) if self._matched else ()
-            return self.publications.keep(key_of(id, of, event), publication_digest(id, of, plain), slots)
         message = (
             TraceMessage("publish", id, of=of, number=event)
             if isinstance(event, int)
@@ -283,135 +295,3 @@ def _filter(meant: MessageMeaning, item: Item) -> Filter:
 
 def _original(item: Item) -> str:
     return item.of or item.id
-
-
-# -- cache of publications ---------------------------------------------------------------------------------------------
-
-MOST = 1 << 15
-"""Publications, of some 200 bytes each."""
-
-SOME = 16
-"""One publication in this many is kept, until one of them is requested again."""
-
-OLDEST = 16
-"""One evicted entry in this many is the oldest: in the end, entries that never come up again are gone."""
-
-DIGEST = 8
-"""Bytes of an entry; the rest are the slots of the subscriptions that match."""
-
-SHORT, LONG = "H", "I"
-"""How slots are written: in two bytes while all are below `WIDEST`."""
-
-WIDEST = 1 << 16
-
-Entry: TypeAlias = bytes
-
-NOTHING: Entry = bytes(DIGEST)
-"""Entry of a publication that cannot be read."""
-
-Written = tuple[str, str, bytes | int]
-"""A publication as it was written: its id, its advertisement's, and its event."""
-
-
-class SharedEntries(Struct, frozen=True, array_like=True):
-    """Entries on their way, and as of when."""
-
-    moment: int
-    entries: dict[int, Entry]
-
-
-@frozen
-class Unpacked:
-    """Many entries. Those who match the n-th are `counts[n]` of the `slots`, from `firsts[n]` on."""
-
-    digests: Any
-    counts: Any
-    firsts: Any
-    slots: Any
-
-
-def key_of(id: str, of: str, event: bytes | int) -> int:
-    """A hash of a publication as it was written, made of three that can be found for many at once."""
-    return hash(id) ^ of_hash(of) ^ hash(event)
-
-
-def of_hash(of: str) -> int:
-    """Another one than that of an id: the two may have the same name."""
-    return hash((of,))
-
-
-class Publications:
-    """Entries by `key_of`, which is as good as the digests by which links are compared."""
-
-    def __init__(self, universe: Universe) -> None:
-        self._subscriptions = universe.subscriptions
-        self._entries: dict[int, Entry] = {}
-        self._width = SHORT
-        self._moment = -1
-        """Moment of the entries: the matching subscriptions change with every newcomer."""
-        self._gone = 0
-        self.come_round = False
-        """Do publications come up again after all the others have?"""
-
-    def find(self, written: Written) -> Entry | None:
-        return self.find_all((key_of(*written),))[0]
-
-    def find_all(self, keys: Iterable[int]) -> list[Entry | None]:
-        if self._moment != self._subscriptions.moment:
-            return [None for _ in keys]
-        found = list(map(self._entries.get, keys))
-        self.come_round |= any(entry is not None for entry in found)
-        return found
-
-    def keep(self, key: int, digest: int, slots: Sequence[int]) -> Entry:
-        """`slots`: of those who match, as of now."""
-        self._renew()
-        entry = digest.to_bytes(DIGEST, "little", signed=True) + array(self._width, slots).tobytes()
-        if self.come_round or key % SOME == 0:
-            if len(self._entries) >= MOST:
-                self._make_room()
-            self._entries[key] = entry
-        return entry
-
-    def _renew(self) -> None:
-        if self._moment != self._subscriptions.moment:
-            self._entries.clear()
-            self._moment = self._subscriptions.moment
-            self._width = SHORT if self._subscriptions.highest < WIDEST else LONG
-
-    def told(self) -> SharedEntries:
-        """Entries for other processes."""
-        self._renew()
-        return SharedEntries(self._moment, self._entries)
-
-    def believe(self, told: SharedEntries) -> None:
-        """Takes over others' entries about the same subscriptions; useless where text is hashed otherwise."""
-        self._renew()
-        if told.moment == self._moment:
-            self._entries |= islice(told.entries.items(), max(0, MOST - len(self._entries)))
-
-    def _make_room(self) -> None:
-        self._gone += 1
-        if self._gone % OLDEST:
-            self._entries.popitem()
-        else:
-            del self._entries[next(iter(self._entries))]
-
-    def digest(self, entry: Entry) -> int:
-        return int.from_bytes(entry[:DIGEST], "little", signed=True)
-
-    def answer(self, entry: Entry) -> Answer:
-        return Answer(array(self._width, entry[DIGEST:]).tolist(), self._moment)
-
-    def unpacked(self, entries: Sequence[Entry]) -> Unpacked:
-        size = array(self._width).itemsize
-        words = np.frombuffer(b"".join(entries), np.dtype(self._width))
-        lengths = np.fromiter(map(len, entries), np.int64, len(entries)) // size
-        head = DIGEST // size
-        begins = np.cumsum(lengths) - lengths
-        heads = begins[:, None] + np.arange(head)
-        is_slot = np.ones(len(words), np.bool_)
-        is_slot[heads] = False
-        counts = lengths - head
-        digests = words[heads].view(np.int64)[:, 0]
-        return Unpacked(digests, counts, np.cumsum(counts) - counts, words[is_slot])

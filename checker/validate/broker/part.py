@@ -14,8 +14,9 @@ from msgspec import UNSET
 from routeproof.checker.validate.broker.canonical import digest
 from routeproof.checker.validate.broker.columns import CLIENT, DELIVER, RECEIVE, SEND, Column, Steps, Stretch
 from routeproof.checker.validate.broker.judge import Judge
-from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked
+from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.checker.validate.broker.model import AcceptedStep
+from routeproof.checker.validate.broker.publications import Unpacked
 from routeproof.checker.validate.broker.replay import BrokerReplay
 from routeproof.checker.validate.clients import Deliveries, EventPlace, OperationRows, Published
 from routeproof.checker.validate.clock import Clock, ClockRecord

@@ -18,8 +18,9 @@ from routeproof.checker.validate.broker.amnesia import NO_TABLES, RECENT, Amnesi
 from routeproof.checker.validate.broker.canonical import ADDS
 from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
 from routeproof.checker.validate.broker.comparison import Difference
-from routeproof.checker.validate.broker.messages import MessageMeaning, Unpacked, Unreadable
+from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
+from routeproof.checker.validate.broker.publications import Unpacked
 from routeproof.checker.validate.broker.step import Delivery, LocalNames, Sent, Signs, StepComparison, stranger
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.findings import ALWAYS, Rejection, few

@@ -22,7 +22,7 @@ from attrs import frozen
 
 from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import Announced, Judge
-from routeproof.checker.validate.broker.messages import SharedEntries, Written
+from routeproof.checker.validate.broker.publications import SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import packed
 from routeproof.traces import TraceError

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import MOST, Judge, publications, subscriptions
-from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.publications import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import AHEAD, LINES, PUBLISHED, in_rows, opened
 from routeproof.checker.validate.store import packed

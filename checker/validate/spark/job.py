@@ -14,7 +14,7 @@ from msgspec import msgpack
 from routeproof.checker.spark.rows import AT_ONCE, table_of
 from routeproof.checker.validate import spark as stage_rows
 from routeproof.checker.validate.broker.judge import MOST, Announced
-from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.publications import MOST as MOST_PUBLICATIONS
 from routeproof.checker.validate.clients import OPERATIONS
 from routeproof.checker.validate.clock import Doubts
 from routeproof.checker.validate.conclusion import (

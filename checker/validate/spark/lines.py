@@ -18,8 +18,8 @@ from attrs import define, field, frozen
 
 from routeproof.checker.spark.rows import Batch, batches, rows_of
 from routeproof.checker.validate.broker.judge import MOST, Judge
-from routeproof.checker.validate.broker.messages import MOST as MOST_PUBLICATIONS
-from routeproof.checker.validate.broker.messages import Written
+from routeproof.checker.validate.broker.publications import MOST as MOST_PUBLICATIONS
+from routeproof.checker.validate.broker.publications import Written
 from routeproof.checker.validate.findings import BadLines, encode_bad
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import AHEAD, BAD, BLOCKS, LINES, PUBLISHED, in_rows, opened, squeezed

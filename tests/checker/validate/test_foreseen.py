@@ -11,7 +11,7 @@ from routeproof.checker.experiments.bench.validation import STANDING, churn
 from routeproof.checker.spark.rows import Batch, batches, rows_of, table_of
 from routeproof.checker.validate import setting_of, spark, validate
 from routeproof.checker.validate.broker.judge import publications, subscriptions
-from routeproof.checker.validate.broker.messages import MOST, SharedEntries, Written
+from routeproof.checker.validate.broker.publications import MOST, SharedEntries, Written
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.spark import TOLD, Foreseen, find_out, groups, in_rows, judge_that_knows, lines
 from routeproof.traces import to_parquet

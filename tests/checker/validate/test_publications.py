@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from routeproof.checker.validate.broker import messages
+from routeproof.checker.validate.broker import publications
 from routeproof.checker.validate.broker.canonical import canonical_in_trace, publication_digest
 from routeproof.checker.validate.broker.canonical import digest as digest_of
-from routeproof.checker.validate.broker.messages import MOST, SOME, Publications, Written, key_of
+from routeproof.checker.validate.broker.publications import MOST, SOME, Publications, Written, key_of
 from routeproof.checker.validate.fast import Universe
 from routeproof.model.filters import STRICT, Constant, EventSet
 from routeproof.model.filters.predicate_filter import ATTRIBUTES, NAME_LENGTH
@@ -46,7 +46,7 @@ def subscribed(universe: Universe, *ids: str) -> list[int]:
 @pytest.mark.parametrize("widest", [1 << 16, 1])
 def test_what_is_kept_is_found(widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With slots in two bytes or in four."""
-    monkeypatch.setattr(messages, "WIDEST", widest)
+    monkeypatch.setattr(publications, "WIDEST", widest)
     universe = Universe()
     slots = subscribed(universe, *(f"s{n}" for n in range(300)))
     known = Publications(universe)

@@ -14,8 +14,8 @@ import pytest
 
 from routeproof.checker.validate import LEVELS, Report, validate
 from routeproof.checker.validate.broker import columns
-from routeproof.checker.validate.broker.messages import key_of
 from routeproof.checker.validate.broker.part import Part
+from routeproof.checker.validate.broker.publications import key_of
 from routeproof.traces import columns as trace_columns
 from routeproof.traces import parquet_file, to_parquet
 from tests.campaigns import drawn
