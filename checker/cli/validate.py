@@ -226,8 +226,8 @@ def _rejections(report: Report) -> list[str]:
             ("cause", first.cause),
             ("handling", first.handling),
             ("wanted", first.wanted),
-            ("seen", first.seen),
             ("because", first.reason),
+            ("seen", first.seen),
             ("lost", first.losses),
         ]
         lines += [

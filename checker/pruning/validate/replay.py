@@ -24,9 +24,10 @@ from routeproof.checker.pruning.validate.model import (
     pruning_in_model,
 )
 from routeproof.checker.validate.broker.canonical import CanonicalMessage
-from routeproof.checker.validate.broker.comparison import FLOODED, Reasons, blame, reason_of_publication
+from routeproof.checker.validate.broker.comparison import FLOODED, blame
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message
 from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, Sends
+from routeproof.checker.validate.broker.reasons import Reasons, reason_of_publication
 from routeproof.checker.validate.clients import bucket_of
 from routeproof.checker.validate.fast import Replica
 from routeproof.checker.validate.judging import SHARED

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from attrs import frozen
 
-from routeproof.checker.validate.broker.canonical import SHOWN, CanonicalMessage
-from routeproof.checker.validate.broker.witness import witness
+from routeproof.checker.validate.broker.canonical import CanonicalMessage
 from routeproof.checker.validate.setting import Level
 from routeproof.model.filters import FilterError
 from routeproof.model.messages import Advertisement, Subscription
@@ -120,109 +119,6 @@ def _is_covered(said: CanonicalMessage, tables: Tables) -> bool:
             t.id not in about and t.filter.covers(wanted) for s in known if (wanted := about.get(s.id)) for t in known
         )
     return False
-
-
-# -- reasons -----------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class Reasons:
-    """The tables behind a difference in what was sent to a neighbour. `gone`: the subscription that is withdrawn."""
-
-    tables: Tables
-    policy: str
-    name_of: Callable[[Node], str]
-    sender: Node
-    gone: Subscription | None = None
-
-    def of(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
-        """Returns why the model sends what is missing, or does not send what it did not."""
-        said = missing or extra
-        if said is None or not said.about:
-            return ""
-        id, there = said.about[0][0], self.name_of(to)
-        if said.kind == "publish":
-            return self._of_publication(said, to, is_missing=missing is not None)
-        if said.kind in FLOODED:
-            return f"it goes to every neighbour but {self._whence(self.sender)}" if missing is not None else ""
-        s, hop = next(((s, hop) for s, hop in self.tables.subs if s.id == id), (None, LOCAL))
-        if missing is not None and said.adds and s is not None:
-            return "; ".join(filter(None, (self._asked(s, hop, to), self._uncovered(s, there), self._needed(s, to))))
-        if s is None:
-            return f"{id} is withdrawn, and {there} knows it" if missing is not None else f"{id} is not known here"
-        cover = self._cover(s, to)
-        if cover is not None and (missing is not None or said.adds):
-            return f"{_shown(cover)}, sent to {there}, covers {_shown(s)}"
-        if said.adds:
-            return f"{id} came from {there}" if hop == to else f"no advertisement from {there} overlaps {_shown(s)}"
-        if missing is not None:
-            return f"no advertisement from {there} overlaps {_shown(s)} any more"
-        known = f"{_shown(s)} is still known here, from {self._whence(hop)}, and nothing that {there} knows covers it"
-        return "; ".join(filter(None, (known, self._needed(s, to))))
-
-    def _asked(self, s: Subscription, hop: Node, to: Node) -> str:
-        there = self.name_of(to)
-        a = next((a for a, source in self.tables.advs if source == to and a.filter.overlaps(s.filter)), None)
-        promise = "" if a is None else f" and overlaps advertisement {a.id} ({_short(a.filter)}) from {there}"
-        return f"{_shown(s)} came from {self._whence(hop)}{promise}"
-
-    def _uncovered(self, s: Subscription, there: str) -> str:
-        if self.policy == "none":
-            return ""
-        if self.gone is not None and self.gone.filter.covers(s.filter):
-            return f"{_shown(self.gone)}, which covered it, is withdrawn"
-        return f"nothing else that {there} was sent covers it"
-
-    def _needed(self, s: Subscription, to: Node) -> str:
-        """A publication that the neighbour does not send here without this subscription, as an example."""
-        a = next((a for a, source in self.tables.advs if source == to and a.filter.overlaps(s.filter)), None)
-        sent = [t.filter for node, many in self.tables.sent if node == to for t in many if t.id != s.id]
-        if a is None or (event := witness([s.filter, a.filter], sent) or witness([s.filter, a.filter])) is None:
-            return ""
-        example = f"event {event}" if isinstance(event, int) else str(event) or "no attributes"
-        return f"without it, {self.name_of(to)} does not send a publication with {example} here"
-
-    def _cover(self, s: Subscription, to: Node) -> Subscription | None:
-        sent = next((many for node, many in self.tables.sent if node == to), ())
-        return next((t for t in sent if t.id != s.id and t.filter.covers(s.filter)), None)
-
-    def _of_publication(self, said: CanonicalMessage, to: Node, *, is_missing: bool) -> str:
-        there, event, id = self.name_of(to), said.event, said.about[0][0]
-        if event is None:
-            return ""
-        if to == self.sender:
-            return f"{id} came from {there}"
-        match = next((s for s, hop in self.tables.subs if hop == to and s.filter.matches(event)), None)
-        if match is None:
-            return f"no subscription from {there} matches {id} ({_short(event)})"
-        if not is_missing:
-            return f"{there} was sent it before in this step: once, however many subscriptions from there match"
-        return f"{id} ({_short(event)}) matches {_shown(match)}, which came from {there}"
-
-    def _whence(self, hop: Node) -> str:
-        return "a client" if hop == LOCAL else self.name_of(hop)
-
-
-def reason_of_publication(
-    reasons: Reasons, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node
-) -> str:
-    """Returns the reason where a publication is at stake; a protocol may have others for control messages."""
-    said = missing or extra
-    return reasons.of(missing, extra, to) if said is not None and said.kind == "publish" else ""
-
-
-def matches(publication: CanonicalMessage, s: Subscription) -> str:
-    """A sentence that says why a publication is delivered."""
-    return f"{publication.about[0][0]} ({_short(publication.event)}) matches {_shown(s)}, a subscription made here"
-
-
-def _shown(s: Subscription) -> str:
-    return f"{s.id} ({_short(s.filter)})"
-
-
-def _short(what: object) -> str:
-    text = str(what)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 # -- snapshots ---------------------------------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from msgspec import UNSET
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
-from routeproof.checker.validate.broker.comparison import Reasons, blame, differ, reason_of_publication
+from routeproof.checker.validate.broker.comparison import blame, differ
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import BrokerModel, Sends
+from routeproof.checker.validate.broker.reasons import Reasons, reason_of_publication
 from routeproof.checker.validate.fast import Replica
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.definition import Definition

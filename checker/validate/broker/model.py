@@ -7,6 +7,7 @@ compares answers; which model gives them is no concern of it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from copy import copy
@@ -15,8 +16,9 @@ from typing import NamedTuple
 from attrs import evolve
 
 from routeproof.checker.validate.broker.canonical import WITHDRAWS, CanonicalMessage, canonical_in_model
-from routeproof.checker.validate.broker.comparison import Reasons, blame, differ
+from routeproof.checker.validate.broker.comparison import blame, differ
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable, model_message, publication
+from routeproof.checker.validate.broker.reasons import Reasons
 from routeproof.checker.validate.fast import Knowledge, Replica, publish
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.filters import FilterError
@@ -37,6 +39,9 @@ from routeproof.traces import TraceTables
 
 GONE = ("unadvertise", *WITHDRAWS)
 """Kinds of messages that remove entries."""
+
+WITHDRAWN = 64
+"""Number of withdrawn subscriptions that a model remembers, to say of a message that it comes from one of them."""
 
 Sends = Sequence[tuple[Node, Hashable]]
 Route = tuple[tuple[Node, ...], list[Subscription]]
@@ -133,6 +138,8 @@ class CoreModel(BrokerModel):
         self._sender = LOCAL
         self._gone: list[Subscription | Advertisement] = []
         """The entries that the message withdraws."""
+        self._withdrawn = deque[tuple[Subscription, Node]](maxlen=WITHDRAWN)
+        """The subscriptions that were withdrawn lately, each with by whom."""
 
     def handle(self, sender: Node, told: MessageMeaning) -> None:
         if told.is_control:
@@ -142,6 +149,9 @@ class CoreModel(BrokerModel):
             self._gone = [each for each in found if each is not None]
             message = model_message(told, self._ranks, known.sub_named, known.adv_named)
             self._wanted = () if message is None else self._replica.handle(known, sender, message)
+            for each in self._gone:
+                if isinstance(each, Subscription) and known.sub_named(each.id) is None:
+                    self._withdrawn.append((each, sender))
         elif told.written == b"":
             raise Unreadable(f"publication {told.id} without its event")
         self._told, self._sender = told, sender
@@ -222,19 +232,17 @@ class CoreModel(BrokerModel):
         return blame(self._told.kind, self.knowledge.tables(), self._policy, missing, extra)
 
     def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
-        tables = self.knowledge.tables()
         with suppress(FilterError):  # a trace may mix filters of two kinds, which cannot be compared
-            gone = next((each for each in self._gone if isinstance(each, Subscription)), None)
-            return Reasons(tables, self._policy, self._name_of, self._sender, gone).of(missing, extra, to)
+            return self._reasons().of(missing, extra, to)
         return "filters of two kinds, sets of events and predicates, cannot be compared"
 
     def unwanted(self, told: MessageMeaning, to: str) -> str:
-        s = self.knowledge.sub_named(to)
-        if to.startswith("@"):
+        if to.startswith("@") or told.is_control:
             return ""
-        if s is None:
-            return f"{to} is not known here"
-        event = told.event if told.written != b"" else None
-        return (
-            f"{to} ({s.filter}) does not match {told.id}" if event is not None and not s.filter.matches(event) else ""
-        )
+        return self._reasons().of_delivery(told.id, told.event if told.written != b"" else None, to)
+
+    def _reasons(self) -> Reasons:
+        gone = next((each for each in self._gone if isinstance(each, Subscription) and self._told.is_control), None)
+        withdrawn = [each for each in reversed(self._withdrawn) if each[0] is not gone]
+        tables = self.knowledge.tables()
+        return Reasons(tables, self._policy, self._name_of, self._sender, gone, withdrawn, self.before())

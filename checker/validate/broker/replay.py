@@ -107,7 +107,9 @@ class BrokerReplay:
                 self.signs.stray(meant)
             else:
                 self._sends.append((neighbour, meant, seq, line))
-        elif self._amnesia is not None and peer in self._neighbours:
+            return
+        self.signs.sent(meant)
+        if self._amnesia is not None and peer in self._neighbours:
             self._amnesia.sent((self._neighbours[peer], self._names.named(meant), seq, line))
 
     def deliver(self, seq: int, line: int, to: str, meant: MessageMeaning) -> None:
@@ -115,9 +117,12 @@ class BrokerReplay:
             if self._told is None:
                 seen = f"{meant.id} delivered to {to.removeprefix('@')}"
                 self._reject(seq, "TRC-5", "nothing, since no message is being handled", seen)
+                self.signs.stray(meant)
             else:
                 self._deliveries.append((meant, to, seq, line))
-        elif self._amnesia is not None:
+            return
+        self.signs.sent(meant)
+        if self._amnesia is not None:
             self._amnesia.delivered((meant, to, seq, line))
 
     def refuse(self, seq: int, line: int, event: str, said: str) -> None:
@@ -300,7 +305,11 @@ class BrokerReplay:
                 wrong = self._of_step(told, _with_address(first, found))
                 if not may_be_cut or first.line:
                     self.rejection = self.rejection or wrong
-                    stray = next((meant for _, meant, seq, _ in self._sends if seq == first.seq), None)
+                    seen_there = [
+                        *((m, seq) for _, m, seq, _ in self._sends),
+                        *((m, seq) for m, _, seq, _ in self._deliveries),
+                    ]
+                    stray = next((meant for meant, seq in seen_there if seq == first.seq), None)
                     self.signs.stray(stray)
                     step = self._sender, told, self._begun
                     seen = self._sends, self._deliveries

@@ -13,9 +13,10 @@ from difflib import get_close_matches
 from attrs import define, evolve, field
 
 from routeproof.checker.validate.broker.canonical import distinguished
-from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence, matches
+from routeproof.checker.validate.broker.comparison import Difference, Divergence, divergence
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.checker.validate.broker.model import BrokerModel, CoreModel, Sends
+from routeproof.checker.validate.broker.reasons import matches
 from routeproof.checker.validate.broker.safe import SafeModel
 from routeproof.checker.validate.findings import Rejection
 from routeproof.checker.validate.setting import Setting
@@ -290,21 +291,38 @@ class Signs:
     """Seq of the latest such withdrawal."""
     _stray: tuple[str, str] | None = field(default=None, init=False)
     """Kind and id of the message of the rejection, which was sent while something else was handled."""
+    _hint: str = field(default="", init=False)
+    """What this shows, if that message is handled next."""
+    _reason: str = field(default="", init=False)
+    _sent: set[tuple[str, str]] = field(factory=set, init=False)
+    """Kinds and ids of what was sent since the latest message was handled."""
 
     def stray(self, message: MessageMeaning | None) -> None:
         """Takes the message of the rejection; None if a message is missing."""
         self._stray = None if message is None else (message.kind, message.id)
 
+    def sent(self, message: MessageMeaning) -> None:
+        """Takes what was sent or delivered after the rejection."""
+        if self._hint:
+            self._sent.add((message.kind, message.id))
+
     def explained(self, rejection: Rejection | None, event: str, seq: int, meant: MessageMeaning) -> Rejection | None:
-        """Looks whether what was sent out of place is handled next: then events are written in the wrong order."""
-        if rejection is None or self._stray is None:
-            return rejection
-        (kind, id), self._stray = self._stray, None
-        if (kind, id) != (meant.kind, meant.id):
-            return rejection
-        said = f"{kind}({id}) is sent before the {event} event of the same message at seq {seq}"
-        hint = f"{said}: the broker seems to write `{event}` after the sends that it causes; write it before them"
-        return evolve(rejection, reason="; ".join(filter(None, (hint, rejection.reason))))
+        """Looks whether what was sent out of place is handled next: then events are written in the wrong order. It is
+        the cause if nothing was handled before, or if it happens again."""
+        if rejection is None:
+            return None
+        (stray, self._stray), handled = (self._stray, None), (meant.kind, meant.id)
+        if stray == handled:
+            said = f"{meant.kind}({meant.id}) is sent before the {event} event of the same message at seq {seq}"
+            order = f"the broker seems to write `{event}` after the sends that it causes; write it before them"
+            self._hint, self._reason = f"{order}: {said}", rejection.reason
+            if rejection.rule == "TRC-5":
+                return evolve(rejection, cause=self._hint)
+            return evolve(rejection, reason="; ".join(filter(None, (self._hint, rejection.reason))))
+        if self._hint and not rejection.cause and handled in self._sent:
+            rejection = evolve(rejection, cause=self._hint, reason=self._reason)
+        self._sent.clear()
+        return rejection
 
     def look_at_withdrawal(self, model: BrokerModel, seq: int, meant: MessageMeaning) -> None:
         """Takes the next operation of a client, before it is handled."""

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import define, field
 from msgspec import Raw
 
+from routeproof.checker.validate.broker.reasons import does_not_match, nearly_match
 from routeproof.checker.validate.clients import ClientOperation, Delivered, EventPlace, Published
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.readiness import ENDLESS, Lifetime
@@ -315,6 +316,29 @@ class Announced:
             self.askers.add((to, broker, peer))
             return True
         return not places or any((broker, "@") in made for made in places)
+
+    def why_unwanted(self, came: Delivered, id: str, event: Event | None) -> str:
+        """Returns why a delivery was not asked for; empty if unknown. `id` and `event`: the publication's."""
+        to, whom = came.to, came.to.removeprefix("@")
+        if to != whom:
+            mine = self._of_client.get((came.broker, to), ())
+            if not mine:
+                return f"client {whom} made no subscription at {came.broker}"
+            near = [] if event is None else nearly_match(map(self.subscription, mine), event)
+            return "" if event is None or not near else does_not_match(near[0], id, event)
+        here = [each for each in self._subs.get(to, ()) if (came.broker, to) in each.made]
+        if not here:
+            homes = sorted({broker for each in self._subs.get(to, ()) for broker, by in each.made if by == to})
+            return f"{to} was made at {', '.join(homes)}" if homes else f"no client made a subscription {to}"
+        if not any(each.made[came.broker, to] < came.seq for each in here):
+            return f"{to} was made later, at seq {min(each.made[came.broker, to] for each in here)}"
+        s = here[0].subscription
+        if s is not None and event is not None and not s.filter.matches(event):
+            return does_not_match(s, id, event)
+        clients = sorted({by[1:] for each in here for broker, by in each.made if by.startswith("@")})
+        if came.peer and came.peer not in clients:
+            return f"{to} is a subscription of client {', '.join(clients)}, and the delivery went to client {came.peer}"
+        return ""
 
     def standing(self, slots: Any, times: Any) -> Any:
         """Which of these subscriptions may have been there, each at its time."""

@@ -247,7 +247,8 @@ class Obligations:
             elif _taker(each) not in met and not self._announced.wants(each, matching):
                 wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
                 wrong = self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
-                yield Unwanted(publication, each, wrong)
+                reason = self._announced.why_unwanted(each, id, self._event(publication))
+                yield Unwanted(publication, each, evolve(wrong, reason=reason))
             met.add(_taker(each))
 
     def _of_owed(
