@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from attrs import frozen
 
+from routeproof.model.filters import Event
 from routeproof.model.instance import Subscriber
-from routeproof.model.messages import Message
+from routeproof.model.messages import Message, Subscription
 from routeproof.model.overlay import Node
 from routeproof.model.plugins import plugins
 from routeproof.model.world import State, World
@@ -28,6 +29,11 @@ Row = tuple[str, str]
 
 Changes = Callable[[World, str, Hashable, Hashable], Iterator[Row]]
 """(world, name of the node, its state before, its state after) -> rows of who and what."""
+
+
+Due = Callable[[Callable[[Node], str], Hashable, Event, Node], tuple[Subscription, str] | None]
+"""(name of a node, local state, event, neighbour) -> a subscription for which the event goes to the neighbour, and
+where that leads in words; None where there is none."""
 
 
 class RunJudge(Protocol):
@@ -95,6 +101,9 @@ class Wing:
 
     judging: Callable[[], Any] | None = None
     """How validation judges its brokers (`validate.judging.Judging`), imported when asked for; None: by its handler."""
+
+    due: Due | None = None
+    """Why a copy of a publication is due, for validation; only where local states are not the core's tables."""
 
     experiments: Callable[[], Mapping[str, Any]] = dict
     """The experiments of papers (`experiments.Experiment`) by name, imported on first use."""

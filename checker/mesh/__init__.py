@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from routeproof.checker.counterexamples.shown import by_parts
 from routeproof.checker.wings import Row, Wing, assigned, imported
+from routeproof.model.filters import Event
 from routeproof.model.mesh.definition import parameters_to_table
 from routeproof.model.mesh.parameters import parameters_of
 from routeproof.model.mesh.state import Coordinator, MeshTables
+from routeproof.model.messages import Subscription
 from routeproof.model.overlay import LOCAL, Node
 from routeproof.model.world import World
 
@@ -56,8 +58,19 @@ def _parts(world: World, local: Hashable) -> Iterator[tuple[str, list[str]]]:
             yield "asked", names(asked)
 
 
+def due(name_of: Callable[[Node], str], local: Hashable, event: Event, to: Node) -> tuple[Subscription, str] | None:
+    """FWD-1: a subscription that matches, and has its anchor at the neighbour or beyond."""
+    if isinstance(local, MeshTables):
+        for s, anchor in local.subs:
+            beyond = anchor in local.master.brokers and to in local.master.path(anchor)[1:]
+            if beyond and s.filter.matches(event):
+                return s, f"whose anchor is {name_of(anchor)}"
+    return None
+
+
 WING = Wing(
     changes=by_parts(_parts),
+    due=due,
     about=about,
     fuzzing=imported("mesh.fuzzing", "FUZZING"),
     experiments=imported("mesh.figures", "EXPERIMENTS"),

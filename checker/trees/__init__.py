@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from routeproof.checker.wings import Wing
+from routeproof.model.filters import Event
 from routeproof.model.instance import Subscriber
-from routeproof.model.overlay import LOCAL, Overlay
+from routeproof.model.messages import Subscription
+from routeproof.model.overlay import LOCAL, Node, Overlay
 from routeproof.model.trees.definition import clusters_to_list, parameters_to_table
 from routeproof.model.trees.vocabulary import TreeBroker, TreeCoordinator, parameters_of, strategies_of
 from routeproof.model.world import World
@@ -148,4 +150,21 @@ def experiments() -> Mapping[str, Any]:
     return EXPERIMENTS
 
 
-WING = Wing(changes=changes, about=about, client=client, smaller=smaller, fuzzing=fuzzing, experiments=experiments)
+def due(name_of: Callable[[Node], str], local: Hashable, event: Event, to: Node) -> tuple[Subscription, str] | None:
+    """NET-3 and NET-4: a subscription that matches, and lies at the neighbour or beyond on some tree."""
+    for table in local.tables if isinstance(local, TreeBroker) else ():
+        for s, hop in table.entries:
+            if hop == to and s.filter.matches(event):
+                return s, f"which is toward {name_of(to)} on tree {table.tree} of strategy {table.epoch}"
+    return None
+
+
+WING = Wing(
+    changes=changes,
+    about=about,
+    client=client,
+    smaller=smaller,
+    fuzzing=fuzzing,
+    due=due,
+    experiments=experiments,
+)

@@ -59,7 +59,8 @@ def trees_of(sources: Sequence[str], wish: TreesWish, engine: str = "local", mas
         return answer(tables, wish, OnOneCore())
     from routeproof.checker.spark.session import session
 
-    with session(master) as spark, OnSpark(spark) as steps:
+    is_catalog = any(table.format == "table" for table in tables)
+    with session(master) as spark, OnSpark(spark, by_case=not is_catalog) as steps:
         return answer(tables, wish, steps)
 
 
@@ -142,9 +143,10 @@ SETS_OF_A_CORE = 8
 
 
 class OnSpark:
-    """The steps as jobs, in a session that ends with them."""
+    """The steps as jobs, in a session that ends with them. `by_case`: are `id` and `ID` two columns, as without Spark?
+    A catalog's names mean the same in any case."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, *, by_case: bool = True) -> None:
         self._spark = spark
         self._cores = spark.sparkContext.defaultParallelism
         self._threads = ThreadPoolExecutor()
@@ -154,6 +156,7 @@ class OnSpark:
         self.documents = 0
         # With tracebacks as they are, one kind of worker serves tables and all else, and is started once.
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", False)
+        spark.conf.set("spark.sql.caseSensitive", by_case)
         cores = range(self._cores)
         self.later(lambda: spark.sparkContext.parallelize(cores, len(cores)).foreach(_start))
 

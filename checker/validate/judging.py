@@ -28,7 +28,7 @@ from routeproof.checker.validate.report import Report
 from routeproof.checker.validate.setting import Setting
 from routeproof.checker.validate.store import Store
 from routeproof.checker.validate.traffic import Traffic
-from routeproof.checker.wings import wing_named
+from routeproof.checker.wings import Due, wing_named
 from routeproof.model.overlay import Node
 from routeproof.model.protocols import DEFINITIONS
 from routeproof.model.tables import Tables
@@ -61,6 +61,8 @@ class Judging:
     """The tables that a snapshot tells, for a part to begin with; None where no part can begin there."""
     client_kinds: frozenset[str] = frozenset(SHORT)
     """Kinds of messages that a client may give to its broker."""
+    due: Due | None = None
+    """Why its handler sends a copy of a publication, where local states are not the core's tables (`Wing.due`)."""
     keeps: bool = False
     """True if its handler may hold messages back (`kept`)."""
     stages: Stages | None = None
@@ -80,7 +82,16 @@ CORE = Judging(model=_core_model, tables=tables_of, is_core=True)
 def _handled(name: str) -> Judging:
     kinds = {each.kind: each for each in DEFINITIONS[name].messages}
     meaning = partial(OwnMeaning, kinds)
-    return Judging(HandlerModel, completed, meaning, own_in_trace, client_kinds=frozenset(kinds), keeps=True)
+    wing = wing_named(name)
+    return Judging(
+        HandlerModel,
+        completed,
+        meaning,
+        own_in_trace,
+        client_kinds=frozenset(kinds),
+        due=None if wing is None else wing.due,
+        keeps=True,
+    )
 
 
 def judging_of(protocol: str) -> Judging:

@@ -20,10 +20,10 @@ from msgspec import UNSET
 
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.broker.canonical import CanonicalMessage, canonical_in_model, canonical_in_trace
-from routeproof.checker.validate.broker.comparison import blame, differ
+from routeproof.checker.validate.broker.comparison import FLOODED, blame, differ
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
 from routeproof.checker.validate.broker.model import BrokerModel, Sends
-from routeproof.checker.validate.broker.reasons import Reasons, reason_of_publication
+from routeproof.checker.validate.broker.reasons import Reasons, does_not_match, matches
 from routeproof.checker.validate.fast import Replica
 from routeproof.checker.validate.setting import Setting
 from routeproof.model.definition import Definition
@@ -329,13 +329,32 @@ class HandlerModel(BrokerModel):
             rule = blame(self._told.kind, self._local, self._setting.policy, missing, extra)
             if rule in rules or not rules:
                 return rule
-        return rules[0] if rules else "TRC-5"
+        said = missing or extra
+        return rules[0] if rules else FLOODED.get("" if said is None else said.kind, "TRC-5")
 
     def reason(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
-        if not isinstance(self._local, Tables) or self.blame(missing, extra) != "RTE-5":
+        said = missing or extra
+        if said is None or said.kind != "publish" or said.event is None:
             return ""
-        reasons = Reasons(self._local, self._setting.policy, self._setting.name_of, self._sender)
-        return reason_of_publication(reasons, missing, extra, to)
+        if isinstance(self._local, Tables):
+            reasons = Reasons(self._local, self._setting.policy, self._setting.name_of, self._sender)
+            return reasons.of(missing, extra, to) if self.blame(missing, extra) == "RTE-5" else ""
+        due = self._setting.judging.due
+        found = None if due is None else due(self._setting.name_of, self._local, said.event, to)
+        if found is not None:
+            return matches(said, found[0], found[1]) if missing is not None else ""
+        if missing is not None or due is None:
+            return ""
+        return f"no subscription toward {self._setting.name_of(to)} matches {said.about[0][0]} ({said.event})"
+
+    def unwanted(self, told: MessageMeaning, to: str) -> str:
+        if to.startswith("@") or told.kind != "publish":
+            return ""
+        s = self._known.get((Subscription, to))
+        if not isinstance(s, Subscription):
+            return f"{to} is not known here"
+        event = told.event if told.written != b"" else None
+        return "" if event is None or s.filter.matches(event) else does_not_match(s, told.id, event)
 
     def canonical(self, message: Hashable) -> CanonicalMessage:
         return own_in_model(message)

@@ -156,9 +156,9 @@ def reason_of_publication(
     return reasons.of(missing, extra, to) if said is not None and said.kind == "publish" else ""
 
 
-def matches(publication: CanonicalMessage, s: Subscription) -> str:
-    """A sentence that says why a publication is delivered."""
-    return f"{publication.about[0][0]} ({_short(publication.event)}) matches {_shown(s)}, a subscription made here"
+def matches(publication: CanonicalMessage, s: Subscription, which: str = "a subscription made here") -> str:
+    """A sentence that says why a publication is sent or delivered."""
+    return f"{publication.about[0][0]} ({_short(publication.event)}) matches {_shown(s)}, {which}"
 
 
 def does_not_match(s: Subscription, id: str, event: Event) -> str:

@@ -131,7 +131,7 @@ class _ClientJudge:
             self._unwanted += (each for each in found if isinstance(each, Unwanted))
             yield from foremost(each for each in found if isinstance(each, Rejection))
             if self._eras.is_complete or len(self._unwanted) >= LOOKED_UP:
-                yield from self._looked_up()
+                yield from self._looked_up(obligations)
         for of, left in {} if obligations is None else obligations.unannounced.items():
             if of in self._unannounced:
                 self._unannounced[of].add(left)
@@ -170,16 +170,26 @@ class _ClientJudge:
     def _key(self, era: int) -> Key:
         return self._run, "seen in era", str(era)
 
-    def _looked_up(self) -> Iterator[Rejection]:
-        """Deliveries that were unwanted in their era and are wanted by no other operation either."""
+    def _looked_up(self, known: Obligations | None = None) -> Iterator[Rejection]:
+        """Deliveries that were unwanted in their era and are wanted by no other operation either. `known`: has all
+        operations if the only era has."""
         left, self._unwanted = self._unwanted, []
         if not self._eras.is_complete:
-            whom = {each.came.to for each in left}
-            about = (o for o in self._eras.everything() if o.id in whom or f"@{o.client}" in whom)
+            about = self._operations_about(left)
             while left and (some := list(islice(about, LOOKED_UP))):
                 known = self._obligations(some)
                 left = [each for each in left if not known.wants(each)]
-        yield from foremost(each.rejection for each in left)
+        of = {id(each.rejection): each for each in left}
+        firsts = [of[id(each)] for each in foremost(each.rejection for each in left)]
+        if firsts and not self._eras.is_complete:
+            known = self._obligations(islice(self._operations_about(firsts), MOST_UNTIMED))
+        for each in firsts:
+            assert known is not None, "where something was judged, there are operations"
+            yield evolve(each.rejection, reason=known.reason(each))
+
+    def _operations_about(self, unwanted: Iterable[Unwanted]) -> Iterator[ClientOperation]:
+        whom = {each.came.to for each in unwanted}
+        return (o for o in self._eras.everything() if o.id in whom or f"@{o.client}" in whom)
 
     def _leave_unannounced(self) -> None:
         """An advertisement that an era does not have may have been made before it, or after."""

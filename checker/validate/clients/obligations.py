@@ -132,6 +132,11 @@ class Obligations:
         _, matching = self._matching_many([unwanted.publication])
         return self._announced.wants(unwanted.came, mask_of(matching.tolist()))
 
+    def reason(self, unwanted: Unwanted) -> str:
+        """Returns why none of these operations asks for it."""
+        publication = unwanted.publication
+        return self._announced.why_unwanted(unwanted.came, publication.id, self._event(publication))
+
     def _matching_many(self, published: Sequence[Published]) -> tuple[Column, Column]:
         """Pairs of a publication's place and the slot of a subscription that matches, by publication; none for a
         publication whose content is unknown."""
@@ -247,8 +252,7 @@ class Obligations:
             elif _taker(each) not in met and not self._announced.wants(each, matching):
                 wanted, shown_by = f"nothing for {_whom(each)}", ((each.broker, each.seq),)
                 wrong = self._rejection(each.at, "TRC-9", wanted, seen, LAST_SHOWN, shown_by)
-                reason = self._announced.why_unwanted(each, id, self._event(publication))
-                yield Unwanted(publication, each, evolve(wrong, reason=reason))
+                yield Unwanted(publication, each, wrong)
             met.add(_taker(each))
 
     def _of_owed(

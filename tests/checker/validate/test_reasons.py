@@ -1,6 +1,7 @@
 """Mistakes of one broker, each in a few lines: the first five lines of the report name the cause."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from routeproof.checker.cli.validate import render
 from routeproof.checker.validate import Level, Report, validate
+from tests.kit.runs import leaves_out, run_of, write
 
 Row = dict[str, Any]
 KINDS = ["client", "receive", "send", "deliver"]
@@ -174,3 +176,25 @@ def test_what_happens_to_be_handled_next_is_no_cause(tmp_path: Path) -> None:
     report = judged(tmp_path, "r a, s c, c x, s a, r c, s a, c x", [A, A, WIDE, WIDE, other, gone, gone])
     assert not report.rejections[0].cause
     assert report.rejections[0].reason.startswith("the broker seems to write `client`")
+
+
+@pytest.mark.parametrize(
+    ("instance", "event", "why"),
+    [
+        ("bypass4", "send", r"p \(0\) matches s \(\{0\}\), whose anchor is b\d"),
+        ("square4", "send", r"p \(0\) matches s \(\{0\}\), which is toward b\d on tree \d of strategy \d"),
+        ("present2", "deliver", r"p \(0\) matches s \(\{0\}\), a subscription made here"),
+    ],
+)
+def test_under_other_protocols_a_missing_copy_is_said_to_be_due(
+    instance: str, event: str, why: str, tmp_path: Path
+) -> None:
+    """Where local states are not the core's tables, the wing of the protocol finds the subscription."""
+    for seed in range(20):
+        rows = run_of(instance, "none", seed)
+        if leaves_out(event, "publish")(rows):
+            report = validate(write(rows, tmp_path / "t.jsonl"))
+            if report.verdict == "rejected":
+                assert re.fullmatch(why, report.rejections[0].reason)
+                return
+    pytest.fail("no run is rejected")
