@@ -82,14 +82,13 @@ CORE = Judging(model=_core_model, tables=tables_of, is_core=True)
 def _handled(name: str) -> Judging:
     kinds = {each.kind: each for each in DEFINITIONS[name].messages}
     meaning = partial(OwnMeaning, kinds)
-    wing = wing_named(name)
     return Judging(
         HandlerModel,
         completed,
         meaning,
         own_in_trace,
         client_kinds=frozenset(kinds),
-        due=None if wing is None else wing.due,
+        due=wing_named(name).due,
         keeps=True,
     )
 

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -20,7 +21,7 @@ from routeproof.checker.trees import engines
 from routeproof.checker.trees.engines import OnOneCore, OnSpark
 from routeproof.checker.trees.planning import PlanningSteps, TreesWish, answer
 from routeproof.checker.trees.report import as_json, page, write_tables
-from routeproof.checker.trees.tables import TableSource
+from routeproof.checker.trees.tables import TableSource, link_of
 from routeproof.impl.trees.corpus import CorpusRecipe
 from tests.checker.spark.cluster import standalone
 from tests.checker.spark.shared import SharedSession
@@ -178,6 +179,20 @@ def test_a_lost_machine_changes_nothing(
         assert lost, "it was over before anything could be killed"
         assert cluster.alive() == 1
     assert found == expected
+
+
+def test_columns_that_differ_in_case_only_are_two_columns(data: Path, spark: "SparkSession", tmp_path: Path) -> None:
+    """Of CSV and of Parquet, here and on Spark."""
+    rows = pq.read_table(data / "network.parquet").to_pylist()
+    lines = ["FROM,from,to,cost", *(f"x,{r['from']},{r['to']},{r['cost']}" for r in rows)]
+    (tmp_path / "n.csv").write_text("\n".join(lines), encoding="utf-8")
+    pq.write_table(pa.Table.from_pylist([{"FROM": "x", **r} for r in rows]), tmp_path / "n.parquet")
+    with OnSpark(spark) as steps:
+        for name in ("n.csv", "n.parquet"):
+            source = TableSource.of("network", str(tmp_path / name), spark=True)
+            here, there = (sorted(link_of(row) for row in each.rows(source)) for each in (OnOneCore(), steps))
+            assert here == there
+            assert len(here) == len(rows)
 
 
 def test_rows_that_are_wrong_are_named_as_without_spark(data: Path, spark: "SparkSession", tmp_path: Path) -> None:

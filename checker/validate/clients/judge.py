@@ -182,7 +182,7 @@ class _ClientJudge:
         of = {id(each.rejection): each for each in left}
         firsts = [of[id(each)] for each in foremost(each.rejection for each in left)]
         if firsts and not self._eras.is_complete:
-            known = self._obligations(islice(self._operations_about(firsts), MOST_UNTIMED))
+            known = self._obligations(islice(self._operations_about(firsts), EXPLAINING))
         for each in firsts:
             assert known is not None, "where something was judged, there are operations"
             yield evolve(each.rejection, reason=known.reason(each))
@@ -211,6 +211,9 @@ MOST_UNTIMED = 1 << 16
 
 HELD = 1 << 10
 """Operations that wait before they are put into blocks."""
+
+EXPLAINING = 1 << 16
+"""Operations that may explain why deliveries were not asked for."""
 
 OperationSource = Callable[[], Iterable[Iterator[ClientOperation]]]
 """Iterates over the operations of a run, each broker's in its order; may be iterated several times."""
