@@ -292,7 +292,7 @@ class Signs:
     _stray: tuple[str, str] | None = field(default=None, init=False)
     """Kind and id of the message of the rejection, which was sent while something else was handled."""
     _hint: str = field(default="", init=False)
-    """What this shows, if that message is handled next."""
+    """Words for the order in which events are written, if that message is handled next; empty if it is not."""
     _reason: str = field(default="", init=False)
     _sent: set[tuple[str, str]] = field(factory=set, init=False)
     """Kinds and ids of what was sent since the latest message was handled."""
