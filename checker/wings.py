@@ -129,7 +129,7 @@ def wing_of(world: World) -> Wing:
 
 
 SHIPPED = ("pruning", "migration", "placement", "trees", "mesh")
-"""Protocols beside routing whose wings ship, each in the package of its name."""
+"""Protocols other than routing whose wings ship, each in the package of its name."""
 
 ROUTING = Wing(refinement=imported("prove.refine", "REFINEMENT"))
 

@@ -36,7 +36,7 @@ JSON_TEXTS = ("filter", "attributes", "items", "own", "tables", *ADDED_TEXTS)
 
 
 FEW = 16
-"""Of fewer rows each string is read for itself."""
+"""If there are fewer rows, each string is read for itself."""
 
 LIST = '["'
 """Text with which a list of ids begins, where a string is one id."""

@@ -287,7 +287,7 @@ class Steps:
         different, first, which = np.unique(stretch.message[every], return_index=True, return_inverse=True)
         firsts = every[first]
         self.ids = stretch.id.at(firsts)
-        """Of each different publication."""
+        """The id of each different publication."""
         self.keys = stretch.keys(firsts)
         self.publication = which[:-1]
         """Number of each step's publication among the different ones."""

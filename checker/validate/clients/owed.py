@@ -51,8 +51,8 @@ class Owed:
         """By the id of an advertisement that no operation here makes, what was published under it and not judged."""
 
     def pairs(self, published: Sequence[Published], about: Column, slots: Column) -> tuple[Column, Column]:
-        """Of pairs of a publication's place and the slot of a subscription that matches, the ones that stood when it
-        was made, as far as times say so: what is owed is among them."""
+        """Returns the pairs of a publication's place and the slot of a matching subscription that stood when it was
+        made, as far as times say so: what is owed is among them."""
         if self._traffic is None:
             return about, slots
         times = np.array([each.at.time for each in published], np.int64)[about]

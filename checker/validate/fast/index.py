@@ -180,7 +180,7 @@ class BucketIndex:
             yield from bucket.matching(event)
 
     def asked(self, event: Mapping[str, Constant]) -> Asked:
-        """Of plain attributes."""
+        """Returns what is asked of the buckets for an event with plain attributes."""
         found = []
         for name, value in event.items():
             attribute = self._attributes.get(name)
