@@ -17,6 +17,7 @@ from msgspec import Raw as JsonText
 from routeproof.model.filters import Dialect, FilterError, dialect
 from routeproof.model.filters.interface import quoted, shown
 from routeproof.model.plugins import plugins
+from routeproof.model.reading import did_you_mean
 from routeproof.traces.extensions import extensions
 from routeproof.traces.fields import (
     Name,
@@ -37,6 +38,9 @@ from routeproof.traces.messages import Meanings, TraceMessage, lack, meanings_of
 from routeproof.traces.tables import TraceTables, read_tables
 
 VERSION = 1
+
+NEEDED = ("routeproof", "run", "protocol", "overlay")
+"""Keys that every header has."""
 
 EVENTS = {
     "receive": "taken from a peer and about to be handled",
@@ -180,6 +184,10 @@ def broker_name(node: int) -> str:
 
 def read_header(raw: object) -> Header:
     row = table("the header", raw)
+    missing = [key for key in NEEDED if key not in row]
+    for key in row if missing else ():
+        if key not in KNOWN and (meant := did_you_mean(key, missing)):
+            raise TraceError(f"the header has the key {quoted(key)}, which is not read{meant}")
     if "routeproof" not in row:
         raise TraceError('the header has no key "routeproof"; expected {"routeproof": 1, "run": ...}')
     if row["routeproof"] != VERSION or type(row["routeproof"]) is not int:

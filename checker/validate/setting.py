@@ -105,7 +105,8 @@ class Setting:
             header = evolve(header, policy=policies[0])  # no step is replayed: any policy will do
         if header.policy not in policies:
             found = f"the policy '{header.policy}'" if header.policy else "no policy"
-            raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}")
+            odd = next((f"; is its key {shown(key)} meant?" for key, near in _odd_keys(header) if near == "policy"), "")
+            raise UsageError(f"the header has {found}; expected one of {', '.join(policies)}{odd}")
         if level == "safe" and named != "routing":
             raise UsageError(f"the level safe is for the protocol routing; the header has {named}: use equivalent")
         names = tuple(sorted({name for edge in header.overlay for name in edge}))

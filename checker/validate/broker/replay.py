@@ -141,13 +141,14 @@ class BrokerReplay:
             if sender is None:
                 self._reject_peer(seq, peer)
             else:
+                self.signs.look_at_withdrawal(self.model, seq, meant, by_client=False)
                 self._handle(seq, sender, peer, meant)
         elif self._amnesia is not None:
             self._amnesia.begin((self._neighbours.get(peer, LOCAL), self._names.named(meant), seq))
 
     def client(self, seq: int, line: int, peer: str, meant: MessageMeaning) -> None:
         if self.rejection is None and self._replays:
-            self.signs.look_at_withdrawal(self.model, seq, meant)
+            self.signs.look_at_withdrawal(self.model, seq, meant, by_client=True)
         is_next = self._next(seq, line) and self._close()
         self.rejection = self.signs.explained(self.rejection, "client", seq, meant)
         if is_next:

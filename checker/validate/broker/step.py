@@ -324,10 +324,13 @@ class Signs:
         self._sent.clear()
         return rejection
 
-    def look_at_withdrawal(self, model: BrokerModel, seq: int, meant: MessageMeaning) -> None:
-        """Takes the next operation of a client, before it is handled."""
+    def look_at_withdrawal(self, model: BrokerModel, seq: int, meant: MessageMeaning, *, by_client: bool) -> None:
+        """Takes the next message, before it is handled. Only withdrawals by clients are counted: one of a neighbour may
+        have crossed another message."""
         if meant.kind not in ("unsubscribe", "unadvertise") or not meant.items:
             return
         if not model.knows(meant.kind, meant.items[0].of or meant.items[0].id):
-            self.unknown, self.unknown_at = self.unknown + 1, seq
-            self.first_unknown = self.first_unknown or f"{meant.said} at seq {seq}"
+            self.unknown_at = seq
+            if by_client:
+                self.unknown += 1
+                self.first_unknown = self.first_unknown or f"{meant.said} at seq {seq}"

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from routeproof.checker.cli.validate import render
+from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate import Level, Report, validate
 from tests.kit.runs import leaves_out, run_of, write
 
 Row = dict[str, Any]
 KINDS = ["client", "receive", "send", "deliver"]
+OVERLAY = [["a", "b"], ["b", "c"]]
+HEAD: Row = {"routeproof": 1, "run": "r", "protocol": "routing", "policy": "active", "overlay": OVERLAY}
 
 
 def adv(id: str, *wants: list[Any]) -> Row:
@@ -36,8 +39,7 @@ def judged(folder: Path, events: str, messages: list[Row], level: Level = "equiv
     `s` and `d` likewise."""
     kinds = dict(zip("crsd", KINDS, strict=True))
     names = (each.split() for each in events.split(", "))
-    head = {"routeproof": 1, "run": "r", "protocol": "routing", "policy": "active", "overlay": [["a", "b"], ["b", "c"]]}
-    rows = [{**head, "observes": {"b": KINDS}}] + [
+    rows = [{**HEAD, "observes": {"b": KINDS}}] + [
         {"broker": "b", "seq": seq, "event": kinds[kind], "peer": peer, "message": message}
         for seq, ((kind, peer), message) in enumerate(zip(names, messages, strict=True), 1)
     ]
@@ -168,6 +170,23 @@ def test_a_delivery_that_was_not_asked_for_is_explained(to: Row, why: str, tmp_p
 def test_a_recorder_that_writes_receptions_late_is_named(events: str, messages: list[Row], tmp_path: Path) -> None:
     order = "cause the broker seems to write `receive` after the sends that it causes; write it"
     assert lines_of(judged(tmp_path, events, messages))[2].startswith(order)
+
+
+def test_withdrawals_with_ids_of_their_own_are_named_at_every_broker(tmp_path: Path) -> None:
+    report = judged(tmp_path, "r a, s c, r c, s a, r c, s a", [A, A, WIDE, WIDE, unsub("x1"), unsub("x1")])
+    assert lines_of(report)[2].startswith(
+        "cause unsubscribe(x1) has an id that b does not know; if withdrawals have ids"
+    )
+
+
+@pytest.mark.parametrize("key", ["routeproof", "run", "protocol", "overlay", "policy"])
+def test_a_key_of_the_header_that_is_misspelt_is_named(key: str, tmp_path: Path) -> None:
+    header = {**HEAD, f"{key}s": HEAD[key]}
+    del header[key]
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps(header) + "\n")
+    with pytest.raises(UsageError, match=f'"{key}s".*(did you mean {key}|meant)'):
+        validate(path)
 
 
 def test_what_happens_to_be_handled_next_is_no_cause(tmp_path: Path) -> None:
