@@ -20,6 +20,7 @@ from tests import digests, progress, shown
 from tests.shown import asked_again  # noqa: F401 - a fixture of every test
 
 TOGETHER = {
+    "tests/checker/spark/test_session.py": "one session of Spark",
     "tests/checker/validate/spark/": "one session of Spark",
     "tests/checker/explore/": "full searches",
     "tests/spec/test_claims.py": "full searches",
@@ -27,6 +28,7 @@ TOGETHER = {
 """Folders and files that one worker runs, one after the other, since they share what takes long to make: by what."""
 
 FIRST = (
+    "checker/spark/test_session.py",  # before the session is set to anything
     "checker/validate/spark/",
     "checker/prove/test_theorems.py",
     "checker/prove/test_refine_everywhere.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -49,9 +49,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+CONFIGURATION: Mapping[str, int | bool] = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": AT_ONCE,
+    "spark.sql.adaptive.enabled": False,
+}
+"""Rows are few and large, and every shuffle says into how many tasks it goes: nothing is gained by a new plan after
+each of them."""
+
+
 def judge(spark: SparkSession, path: Path, setting: Setting, *, ranges: int = lines.RANGE) -> Report:
     """`ranges`: bytes of a plain file that are one task's, at most. The workers read `path` too."""
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", AT_ONCE)
+    for name, value in CONFIGURATION.items():
+        spark.conf.set(name, value)
     return _Job(spark, path.absolute(), setting).run(ranges)
 
 

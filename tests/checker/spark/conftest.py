@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.checker.spark.cluster import Cluster, standalone
+from tests.checker.spark.shared import close_after
 
 PATIENCE_SECONDS = 10.0
 
@@ -89,3 +90,7 @@ def worker_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bare_python(folder: Path) -> Path:
     venv.create(folder, symlinks=True)
     return folder / "bin" / "python"
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    close_after(item, nextitem)

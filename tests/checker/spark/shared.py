@@ -1,11 +1,16 @@
-"""One session of Spark for many tests of a process, which is closed where a test opens one of its own."""
+"""One session of Spark for many tests of a process, which is closed where a test opens one of its own.
+
+`tests/conftest.py` gives the tests that share `LOCAL` to one worker process.
+"""
 
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import pytest
 from attrs import field, frozen
 
 from routeproof.checker.spark.session import session
+from tests.conftest import scope
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,3 +32,13 @@ class SharedSession:
     def close(self) -> None:
         self._opened.clear()
         self._stack.close()
+
+
+LOCAL = SharedSession("local[2]")
+"""On this machine, with two cores."""
+
+
+def close_after(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Closes the session where no more of the tests that share it follow."""
+    if nextitem is None or scope(nextitem.nodeid) != scope(item.nodeid):
+        LOCAL.close()

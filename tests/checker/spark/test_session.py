@@ -14,6 +14,7 @@ from routeproof.checker.spark.failure import SPARK_ERRORS, SparkDefect, explaine
 from routeproof.checker.spark.session import BATCH, session
 from routeproof.checker.system.errors import Undetermined, UsageError
 from tests.campaigns import daily
+from tests.checker.spark.shared import LOCAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 Batches = Iterator[pa.RecordBatch]
 
 
-@pytest.fixture(scope="module")
-def spark() -> "Iterator[SparkSession]":
-    with session() as one:
-        yield one
+@pytest.fixture
+def spark() -> "SparkSession":
+    return LOCAL.get()
 
 
 # -- what a job can do -------------------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 import json
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from attrs import frozen
 
 from routeproof.checker.counterexamples.record import record
@@ -23,6 +25,9 @@ LIKELY = {"advertise": 4, "subscribe": 2, "publish": 0.2, "unsubscribe": 0.1, "u
 """Of operations, beside deliveries: most publications should find subscribers."""
 POLICIES = ("none", "active", "lazy", "packing")
 JUDGED = [p for p in PROPERTIES.values() if p.is_meant_for("routing", POLICIES)]
+MANY = 1000
+"""Rows."""
+
 LONGEST = 300
 """Steps; some mutants go on for ever."""
 
@@ -66,6 +71,11 @@ def _steps(asked: World, seed: int) -> Iterator[tuple[str, Any]]:
 
 
 def write(rows: list[Row], path: Path) -> Path:
+    """Writes rows as lines of JSON: many as routeproof itself does, without spaces, which takes a tenth of the time."""
+    if len(rows) >= MANY:
+        with suppress(UnicodeError):  # of half a character
+            path.write_bytes(msgspec.json.Encoder().encode_lines(rows))
+            return path
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
