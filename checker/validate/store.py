@@ -10,6 +10,7 @@ import re
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from struct import Struct
 from types import TracebackType
@@ -122,6 +123,7 @@ _NUMBER = re.compile("([0-9]+)")
 Natural = tuple[tuple[str | int, ...], str]
 
 
+@lru_cache(1 << 12)
 def natural(name: str) -> Natural:
     """A key to sort by. Words and numbers alternate, so that two keys can always be compared."""
     parts = _NUMBER.split(name)

@@ -48,8 +48,7 @@ class EventPlace(NamedTuple):
     time: int
 
 
-@frozen
-class ClientOperation:
+class ClientOperation(NamedTuple):
     """A client advertised, subscribed or withdrew. `filter`: as it was written. `moment`: when it counts as done by the
     clock that brokers share, not before what clients did at its broker before it; -1 without such a clock."""
 
@@ -300,7 +299,7 @@ def believed(operation: ClientOperation, doubts: Mapping[str, Doubts]) -> Client
         return operation
     low, high = mine.bounds(operation.at.before, operation.at.time)
     time = max(0, low) if operation.withdraws else high
-    return evolve(operation, at=operation.at._replace(time=time))
+    return operation._replace(at=operation.at._replace(time=time))
 
 
 def believed_block(block: ClientBlock, doubts: Mapping[str, Doubts]) -> ClientBlock:

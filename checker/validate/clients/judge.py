@@ -24,7 +24,7 @@ from operator import itemgetter
 
 import msgspec
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 
 from routeproof.checker.validate.clients import (
     ClientBlock,
@@ -259,13 +259,17 @@ class Eras:
         self._held = 0
         self.is_complete = True
         """Does the only era have all there is?"""
+        self._homes = array("q"), array("q")
+        """Hashes of announced ids, and of these with their brokers."""
         if timed:
             self._cut()
         else:
             self._take_some(("subscribe",) if not placed else KINDS)
         self._flush()
-        self.is_regular = placed and _are_at_home(self.everything())
-        """True if every subscription and every advertisement was made at one broker only."""
+        ids, places = (len(np.unique(np.frombuffer(each, np.int64))) for each in self._homes)
+        self.is_regular = placed and ids == places
+        """True if every subscription and every advertisement that was looked at was made at one broker only."""
+        del self._homes
 
     def __len__(self) -> int:
         return len(self._begins)
@@ -284,9 +288,16 @@ class Eras:
         for mine in self._told():
             yield from mine
 
+    def _note_home(self, operation: ClientOperation) -> None:
+        if not operation.withdraws:
+            ids, places = self._homes
+            ids.append(hash((operation.kind, operation.id)))
+            places.append(hash((operation.kind, operation.id, operation.at.broker)))
+
     def _take_some(self, kinds: Collection[str]) -> None:
         operations = (each for each in self.everything() if each.kind in kinds)
         for operation in islice(operations, MOST_UNTIMED):
+            self._note_home(operation)
             self._put([operation], 0)
         self.is_complete = next(operations, None) is None
 
@@ -298,6 +309,7 @@ class Eras:
                     self._begins.append(operation.moment)
                     self._gone, self._stood = 0, len(self._standing)
                     self.is_complete = False
+            self._note_home(operation)
             self._next(operation)
         for each in self._standing.values():
             self._put(each.operations, each.era)
@@ -343,22 +355,12 @@ class Eras:
 KINDS = ("subscribe", "unsubscribe", "advertise", "unadvertise")
 
 
-def _are_at_home(operations: Iterable[ClientOperation]) -> bool:
-    """True if no id is announced at two brokers."""
-    ids, places = array("q"), array("q")
-    for each in operations:
-        if not each.withdraws:
-            ids.append(hash((each.kind, each.id)))
-            places.append(hash((each.kind, each.id, each.at.broker)))
-    return len(np.unique(np.frombuffer(ids, np.int64))) == len(np.unique(np.frombuffer(places, np.int64)))
-
-
 def _timed(operations: Iterator[ClientOperation]) -> Iterator[ClientOperation]:
     """Whatever a broker's clock says, its own order stands."""
     latest = -1
     for operation in operations:
         latest = max(latest, operation.at.time)
-        yield evolve(operation, moment=latest)
+        yield operation._replace(moment=latest)
 
 
 def _is_same(one: ClientOperation, other: ClientOperation) -> bool:
