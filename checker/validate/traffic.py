@@ -344,10 +344,16 @@ class Traffic:
         """After this, what was published at `time` has come wherever it goes."""
         return self._least(time + self.skew, self.publications)
 
+    def ready_by_many(self, times: Any) -> Any:
+        """Vectorised `ready_by` for many announcements."""
+        return self._least_of_many(times + self.skew, self.control)
+
     def drained_by_many(self, times: Any) -> Any:
         """Vectorised `drained_by` for many publications."""
-        times = times + self.skew
-        seen = None if self.publications is None else self.publications.over_many(times)
+        return self._least_of_many(times + self.skew, self.publications)
+
+    def _least_of_many(self, times: Any, busy: Busy | None) -> Any:
+        seen = None if busy is None else busy.over_many(times)
         if self.settles is None:
             return seen
         said = times + self.settles

@@ -49,10 +49,10 @@ class Period:
 
     begin: int
     clients: set[str]
-    ready_by: int
     end: int | None = None
+    ready_by: int = -1
     surely_by: int = -1
-    """Like `ready_by`, as far as times are believed."""
+    """When an advertisement was known everywhere; and likewise, as far as times are believed."""
     stay: Lifetime | None = None
     """The places of its announcement and its withdrawal; None if these are at several brokers."""
 
@@ -114,12 +114,17 @@ class Announced:
         lasting = [self._of[self.subscription(slot)].periods for slot in range(slots)]
         self._periods_of = np.array([len(those) for those in lasting], np.int64)
         self._first_period = np.cumsum(self._periods_of) - self._periods_of
-        every = [(p.begin, NEVER if p.end is None else p.end, p.ready_by, p.surely_by) for t in lasting for p in t]
-        self._periods = np.array(every, np.int64).reshape(-1, 4).T
+        begins = np.array([p.begin for those in lasting for p in those], np.int64)
+        ends = np.array([NEVER if p.end is None else p.end for those in lasting for p in those], np.int64)
+        self._periods = begins, ends, *self._known_by(begins)
         """By slot, its periods: when each began, ended, was ready and, as far as times are believed, was ready."""
         self._since = np.array([min(p.begin for p in those) for those in lasting], np.int64)
         self._until = np.array([max(NEVER if p.end is None else p.end for p in those) for those in lasting], np.int64)
         """By slot, when there was such a subscription: never before, and never after."""
+        promised = [p for entries in self._advs.values() for each in entries for p in each.periods]
+        known_by = self._known_by(np.array([p.begin for p in promised], np.int64))
+        for period, ready_by, surely_by in zip(promised, *(column.tolist() for column in known_by), strict=True):
+            period.ready_by, period.surely_by = ready_by, surely_by
         self._brokers: dict[str, int] = {}
         made = [self._made(id, entries) for id, entries in self._subs.items()]
         self._made_at = np.array([NOWHERE, *(at for at, _ in made)], np.int64)
@@ -128,6 +133,15 @@ class Announced:
         self._clients: dict[str, int] = {}
         self._made_by = np.array([NOWHERE, *map(self._maker, self._subs.values())], np.int64)
         """By number, the client that made it."""
+
+    def _known_by(self, begins: Any) -> tuple[Any, Any]:
+        """Returns when announcements were known everywhere, and when they were as far as times are believed; -1 where
+        it is unknown when they were made."""
+        if self._traffic is None:
+            return begins, begins
+        ready = np.where(begins < 0, -1, self._traffic.ready_by_many(begins))
+        sure = self._traffic.sure
+        return ready, ready if sure is None else np.where(begins < 0, -1, sure.ready_by_many(begins))
 
     def _maker(self, entries: list[_Entry]) -> int:
         takers = {place for each in entries for place in each.made if place[1].startswith("@")}
@@ -167,11 +181,7 @@ class Announced:
         self.is_regular = self.is_regular and all(p.end is not None for each in entries for p in each.periods)
         known = self._traffic is not None and time >= 0 and operation.id not in self._timeless
         stay = Lifetime(operation.at.broker, operation.at.before, ENDLESS)
-        period = Period(time if known else -1, {operation.client}, -1, stay=stay)
-        if self._traffic and known:
-            sure = self._traffic.sure
-            period.ready_by = period.surely_by = self._traffic.ready_by(time)
-            period.surely_by = period.ready_by if sure is None else sure.ready_by(time)
+        period = Period(time if known else -1, {operation.client}, stay=stay)
         entry.periods.append(period)
         withdrawal = "unsubscribe" if of_subscriptions else "unadvertise"
         if any(
@@ -200,9 +210,6 @@ class Announced:
 
     def subscription(self, slot: int) -> Subscription:
         return self.slots.item(slot)
-
-    def periods(self, subscription: Subscription) -> list[Period]:
-        return self._of[subscription].periods
 
     def advertised(self, publication: Published) -> Why | None:
         """Returns the reason for which its advertisement owes it to no subscription; None if there is none."""
@@ -233,9 +240,8 @@ class Announced:
         counts = self._periods_of[slots]
         firsts = np.cumsum(counts) - counts
         pair = np.repeat(np.arange(len(slots)), counts)
-        begin, end, ready, sure = self._periods[
-            :, self._first_period[slots][pair] + np.arange(len(pair)) - firsts[pair]
-        ]
+        which = self._first_period[slots][pair] + np.arange(len(pair)) - firsts[pair]
+        begin, end, ready, sure = (column[which] for column in self._periods)
         time = times[pair]
         found = np.full(len(pair), OWED)
         found[end <= drained[pair]] = Why.WITHDRAWN

@@ -171,16 +171,16 @@ class BucketIndex:
     def matching(self, event: Event) -> Iterator[Group]:
         if not isinstance(event, Attributes):
             raise FilterError("a predicate filter cannot match an event number; expected a table of attributes")
-        asked = []
-        for name, value in event.pairs:
-            attribute = self._attributes.get(name)
-            if attribute is not None:
-                asked.append((name, attribute.known(value)))
-        for bucket in self.possible(tuple(asked)):
+        for bucket in self.possible(self.asked(event.by_name)):
             yield from bucket.matching(event)
 
-    def asked(self, event: Mapping[str, Constant]) -> Asked:
-        """Returns what is asked of the buckets for an event with plain attributes."""
+    @property
+    def compared(self) -> set[str]:
+        """The attributes that some bucket constrains to one value."""
+        return {name for name, each in self._attributes.items() if each.only}
+
+    def asked(self, event: Mapping[str, Constant] | Mapping[str, Value]) -> Asked:
+        """Returns what is asked of the buckets for an event."""
         found = []
         for name, value in event.items():
             attribute = self._attributes.get(name)

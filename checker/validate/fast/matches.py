@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from routeproof.checker.validate.fast.buckets import Bucket, Group
-from routeproof.checker.validate.fast.index import Asked, BucketIndex
+from routeproof.checker.validate.fast.index import BucketIndex
 from routeproof.model.filters import Attributes, Constant
 from routeproof.model.filters.interface import exact
 
@@ -37,18 +37,29 @@ def attributes_of(event: Plain, names: Iterable[str] | None) -> Attributes:
 
 def matching_pairs(index: BucketIndex, events: Sequence[Plain]) -> tuple[Column, Column]:
     """Pairs of an event's place and a number that it matches, in order; those of one event as the index finds them."""
-    alike: dict[Asked, list[int]] = {}
-    for place, event in enumerate(events):
-        alike.setdefault(index.asked(event), []).append(place)
     possible: dict[Bucket, list[int]] = {}
-    for asked, places in alike.items():
-        for bucket in index.possible(asked):
+    for places in _alike(index.compared, events):
+        for bucket in index.possible(index.asked(events[places[0]])):
             possible.setdefault(bucket, []).extend(places)
     if len(events) > 1 and sum(len(bucket.groups) * len(places) for bucket, places in possible.items()) > PAIRS:
         half = len(events) // 2
         (first, some), (last, others) = (matching_pairs(index, some) for some in (events[:half], events[half:]))
         return np.concatenate((first, last + half)), np.concatenate((some, others))
     return _Pairs(index, events).of(sorted(possible.items(), key=lambda each: each[0].place))
+
+
+def _alike(compared: set[str], events: Iterable[Plain]) -> Iterable[list[int]]:
+    """Places of events with the same attributes, and the same values of those that are compared."""
+    alike: dict[tuple[object, ...], list[int]] = {}
+    of_names: dict[tuple[str, ...], list[str]] = {}
+    for place, event in enumerate(events):
+        names = tuple(event)
+        some = of_names.get(names)
+        if some is None:
+            some = of_names[names] = [name for name in names if name in compared]
+        values = [(type(event[name]), event[name]) for name in some]  # to Python, True is 1
+        alike.setdefault((names, *values), []).append(place)
+    return alike.values()
 
 
 class _Pairs:
