@@ -63,6 +63,8 @@ class Judging:
     """Kinds of messages that a client may give to its broker."""
     due: Due | None = None
     """Why its handler sends a copy of a publication, where local states are not the core's tables (`Wing.due`)."""
+    at_home: bool = False
+    """True if an advertisement only counts for publications at the broker where it was made."""
     keeps: bool = False
     """True if its handler may hold messages back (`kept`)."""
     stages: Stages | None = None
@@ -75,7 +77,7 @@ def _core_model(setting: Setting, replica: Replica, broker: str, tables: Tables 
     return (SafeModel if setting.level == "safe" else CoreModel)(setting, replica, broker, tables)
 
 
-CORE = Judging(model=_core_model, tables=tables_of, is_core=True)
+CORE = Judging(model=_core_model, tables=tables_of, at_home=True, is_core=True)
 
 
 @cache

@@ -42,7 +42,7 @@ WORDS: Mapping[Why, str] = {
     Why.WITHDRAWN: "withdrawn before the publication had reached its last broker",
     Why.IN_FLIGHT: "a copy was still in flight when the trace ended",
     Why.OUTSIDE: "its advertisement does not match the publication, which is the publisher's fault",
-    Why.UNADVERTISED: "its advertisement was not active when it was published, which is the publisher's fault",
+    Why.UNADVERTISED: "its advertisement did not stand at that broker then, which is the publisher's fault",
     Why.UNANNOUNCED: "published under an advertisement that no client made in this trace",
     Why.UNTIMED: "the publication or the subscription has no credible time",
     Why.DOUBTFUL: "messages without credible times may have been in flight",

@@ -225,5 +225,6 @@ JUDGING = Judging(
     pruning_in_trace,
     tables_of,
     frozenset((*SHORT, *SIGNALS)),
+    at_home=True,
     stages=SIMILARITY,
 )

@@ -84,12 +84,20 @@ class _Entry:
 
 
 class Announced:
-    """`traffic` is None if it is unknown when announcements had reached every broker.
+    """`traffic` is None if it is unknown when announcements had reached every broker. `at_home`: does an advertisement
+    only count at the broker where it was made?
 
     `numbers` has a number for each id of a subscription, from 1 on; `number_of_slot` that of a slot's id."""
 
-    def __init__(self, operations: Iterable[ClientOperation], meanings: Meanings, traffic: Traffic | None) -> None:
-        self._meanings = meanings
+    def __init__(
+        self,
+        operations: Iterable[ClientOperation],
+        meanings: Meanings,
+        traffic: Traffic | None,
+        *,
+        at_home: bool = False,
+    ) -> None:
+        self._meanings, self._at_home = meanings, at_home
         self._traffic = traffic
         self.slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
         self._subs: dict[str, list[_Entry]] = {}
@@ -221,6 +229,8 @@ class Announced:
         hindrance = Why.UNADVERTISED
         for each in entries:
             for period in each.periods:
+                if self._at_home and period.stay is not None and period.stay.broker != publication.at.broker:
+                    continue
                 if period.begin < 0:
                     hindrance = Why.UNTIMED
                 elif period.begin < begin and (period.end is None or period.end > end):
@@ -271,9 +281,8 @@ class Announced:
             return Why.UNNAMED
         if publication.of not in self._advs:
             return Why.UNANNOUNCED
-        here = publication.at.broker
         stays = [p.stay for each in self._advs[publication.of] for p in each.periods if len(each.promised) == 1]
-        return Why.UNADVERTISED if stays and all(s is not None and s.broker == here for s in stays) else Why.UNTIMED
+        return Why.UNADVERTISED if stays and None not in stays else Why.UNTIMED
 
     def takers(self, subscription: Subscription) -> set[tuple[str, str]]:
         """Returns broker and client, as deliveries name it, of those that made a subscription."""

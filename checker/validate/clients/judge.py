@@ -97,7 +97,7 @@ class _ClientJudge:
         self._unannounced: dict[str, OpenObligations] = {}
         self._run = run
         self._meanings = meanings_of(dialect(setting.dialect))
-        self._shared_clock = setting.shared_clock
+        self._shared_clock, self._at_home = setting.shared_clock, setting.judging.at_home
         self._traffic = traffic
         self._store = store
         self._buckets = store.under(run, CLIENTS)
@@ -146,6 +146,7 @@ class _ClientJudge:
             self._traffic,
             self._extent,
             shared_clock=self._shared_clock,
+            at_home=self._at_home,
             ends=self._ends,
             ways=self._ways,
         )

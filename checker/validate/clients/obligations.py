@@ -65,6 +65,7 @@ class Obligations:
     """Obligations of one run.
 
     `traffic` is None where obligations cannot be judged. `shared_clock`: do the brokers' times come from one clock?
+    `at_home`: does an advertisement only count at the broker where it was made?
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Obligations:
         extent: Extent,
         *,
         shared_clock: bool,
+        at_home: bool = False,
         ends: Ends = NO_ENDS,
         ways: Ways | None = None,
     ) -> None:
@@ -84,7 +86,7 @@ class Obligations:
         self._meanings = meanings
         self._shared_clock = shared_clock
         self._longest = None if traffic is None else traffic.longest
-        self._announced = Announced(operations, meanings, traffic)
+        self._announced = Announced(operations, meanings, traffic, at_home=at_home)
         self._extent = extent
         self._owed = Owed(run, self._announced, traffic, ways, ends, extent)
 

@@ -9,6 +9,7 @@ import pytest
 
 from routeproof.checker.validate import local, validate
 from routeproof.checker.validate.readiness import ENDLESS, Passage
+from routeproof.checker.validate.report import Why
 from tests.campaigns import daily
 from tests.checker.validate.churned import Churn
 from tests.checker.validate.walks import POLICIES, Row, judged
@@ -162,3 +163,29 @@ def test_bounds_of_passages(seed: int) -> None:
             assert low <= first <= high
             if most == 64:
                 assert (passage.cleared_by(place), low, high) == (exact, first, first)
+
+
+@pytest.mark.parametrize("level", ["equivalent", "observable"])
+@pytest.mark.parametrize("clock", [True, False])
+def test_what_is_published_elsewhere_than_advertised_is_owed_to_nobody(clock: bool, level: str, tmp_path: Path) -> None:
+    """The subscription went to where the advertisement was made, and to no other broker."""
+    made: Row = {"kind": "advertise", "id": "a", "filter": []}
+    wants: Row = {"kind": "subscribe", "id": "s", "filter": []}
+    events = [(0, "client", "feed", made), (0, "send", "south", made), (1, "receive", "north", made)]
+    events.append((0, "client", "desk", wants))
+    for id, at in (("p", 0), ("roams", 1), ("q", 0)):
+        message: Row = {"kind": "publish", "id": id, "of": "a", "attributes": {}}
+        events.append((at, "client", "feed", message))
+        if not at:
+            events.append((0, "deliver", "desk", {**message, "to": "s"}))
+    names, header = ("north", "south"), {"routeproof": 1, "run": "r", "protocol": "routing", "policy": "none"}
+    rows: list[Row] = [{**header, "overlay": [names], **({"clock": "shared"} if clock else {})}]
+    for seq, (at, event, peer, message) in enumerate(events):
+        time = {"time": 10 * seq} if clock else {}
+        rows.append({"broker": names[at], "seq": seq, "event": event, "peer": peer, "message": message, **time})
+    report = judged(rows, tmp_path, level)  # type: ignore[arg-type]  # a level
+    assert report.verdict == "accepted"
+    assert (report.extent.owed, {Why(why): each.count for why, each in report.extent.open.items()}) == (
+        2,
+        {Why.UNADVERTISED: 1},
+    )
