@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from attrs import field, frozen
+from msgspec.msgpack import Encoder
 
 from routeproof.model.filters import Attributes, Constant, Event, EventSet, Filter, PredicateFilter, Value
 from routeproof.model.filters.interface import exact
@@ -37,6 +38,8 @@ SHOWN = 120
 """Characters of details that are shown; `BEFORE` of them precede the place at which two begin to differ."""
 BEFORE = 40
 
+
+IN_ORDER = Encoder(order="sorted")
 
 OF_BITS = 16
 OF = (1 << OF_BITS) - 1
@@ -155,8 +158,8 @@ def digest(message: CanonicalMessage) -> int:
 
 def publication_digest(id: str, of: str, values: Mapping[str, Constant]) -> int:
     """The digest of a publication with plain attributes (`Meanings.plain`)."""
-    text = f"publish\0{id}\2{tuple(sorted(values.items()))!r}"
-    hashed = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    written = b"publish\0%b\2%b" % (id.encode("utf-8", "surrogatepass"), _table_bytes(values))
+    hashed = blake2b(written, digest_size=8)
     return int.from_bytes(hashed.digest(), "big", signed=True) & ~OF | _of_bits(of)
 
 
@@ -191,8 +194,17 @@ def _filter_bytes(wanted: Filter) -> bytes:
 
 def _event_bytes(event: Event) -> bytes:
     """Fractions as the floats that stand for them, which `publication_digest` has too."""
-    pairs = tuple((name, _as_written(value)) for name, value in event.pairs) if isinstance(event, Attributes) else event
-    return repr(pairs).encode("utf-8", "surrogatepass")
+    if isinstance(event, Attributes):
+        return _table_bytes({name: _as_written(value) for name, value in event.pairs})
+    return repr(event).encode("utf-8", "surrogatepass")
+
+
+def _table_bytes(values: Mapping[str, object]) -> bytes:
+    """MessagePack of attributes; Python's words for values that it does not have, like 2**64."""
+    try:
+        return IN_ORDER.encode(values)
+    except (OverflowError, TypeError, UnicodeEncodeError):
+        return repr(sorted(values.items())).encode("utf-8", "surrogatepass")
 
 
 def _as_written(value: Value) -> Value | float:

@@ -37,6 +37,8 @@ def attributes_of(event: Plain, names: Iterable[str] | None) -> Attributes:
 
 def matching_pairs(index: BucketIndex, events: Sequence[Plain]) -> tuple[Column, Column]:
     """Pairs of an event's place and a number that it matches, in order; those of one event as the index finds them."""
+    if not events:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     possible: dict[Bucket, list[int]] = {}
     for places in _alike(index.compared, events):
         for bucket in index.possible(index.asked(events[places[0]])):

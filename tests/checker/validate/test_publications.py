@@ -125,6 +125,31 @@ FILTERS: tuple[list[list[object]], ...] = (
 )
 
 
+def test_digests_tell_values_apart() -> None:
+    """Those too that MessagePack does not have."""
+    values = [
+        "5",
+        "5.5",
+        "true",
+        "1",
+        '"5"',
+        "1e30",
+        "1" + 30 * "0" + "1",
+        "-18446744073709551617",
+        '"\\ud800"',
+        '"\\ud801"',
+    ]
+    texts = [f'{{"a":{value}}}' for value in values] + ["{}", '{"b":5}', '{"a":5,"b":5}', '{"a":5,"b":1e30}']
+    told = [TraceMessage("publish", "p", attributes_text=Raw(text.encode()), meanings=MEANINGS) for text in texts]
+    assert len({digest_of(canonical_in_trace(message)) for message in told}) == len(texts)
+    one, other = (f'{{"a":{values},"b":1}}' for values in ("5.0", "5"))
+    same = [TraceMessage("publish", "p", attributes_text=Raw(t.encode()), meanings=MEANINGS) for t in (one, other)]
+    assert len({digest_of(canonical_in_trace(message)) for message in same}) == 1
+
+
+MEANINGS = meanings_of(STRICT)
+
+
 @given(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)), max_size=4))
 def test_what_is_read_fast_is_what_is_read(pairs: list[tuple[str, str]]) -> None:
     """Digest and matches of a publication, where it is read fast; and nothing is read fast that cannot be read."""
