@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
+from operator import eq
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from attrs import evolve
 
-from routeproof.checker.validate.broker.canonical import MessageWords, distinguished
+from routeproof.checker.validate.broker.canonical import MessageWords, are_same, digest, distinguished
 from routeproof.checker.validate.clock import Doubts, doubts_of
 from routeproof.checker.validate.diagnosis import attributed, last_copy, loses
 from routeproof.checker.validate.findings import (
@@ -53,10 +55,10 @@ from routeproof.traces.reader import RowBatch, is_parquet, open_rows
 Where = tuple[str, str, int]
 """A run, a broker and a seq."""
 
-Wanted = Collection[Where | tuple[str, str]]
-"""Events to look for: by their place, or all about one id of a run."""
+Wanted = Collection[Where | tuple[str, str] | tuple[str, int]]
+"""Events to look for: by their place, all about one id of a run, or control messages by their digest."""
 
-SENT, TAKEN = ("send",), ("receive", "drop")
+SENT, TAKEN, HANDLED = ("send",), ("receive", "drop"), ("client", "receive")
 
 
 class FoundEvent(NamedTuple):
@@ -69,6 +71,8 @@ class FoundEvent(NamedTuple):
     peer: str = ""
     about: str = ""
     """The id of its message."""
+    digest: int = 0
+    """The digest of its message, if messages are looked for by digests."""
 
 
 Look: TypeAlias = Callable[[Wanted], Iterable[FoundEvent]]
@@ -89,13 +93,18 @@ def look_up(path: Path, setting: Setting, wanted: Wanted) -> Iterator[FoundEvent
 
 def found_among(lines: Iterable[Event | BadLine], setting: Setting, wanted: Wanted) -> Iterator[FoundEvent]:
     """The wanted events among some lines."""
+    by_digest = any(len(each) == 2 and isinstance(each[1], int) for each in wanted)
     for line in lines:
         if type(line) is Event and line.message is not None:
             where = line.run or setting.run, line.broker, line.seq
-            if where in wanted or (where[0], line.message.id) in wanted:
-                with suppress(TraceError):  # then it is a line that could not be read
-                    said = setting.judging.canonical(line.message)
-                    yield FoundEvent(where, line.line, line.event, said.words, line.peer, line.message.id)
+            is_wanted = where in wanted or (where[0], line.message.id) in wanted
+            if not is_wanted and (not by_digest or line.event not in HANDLED or line.message.kind == "publish"):
+                continue
+            with suppress(TraceError):  # then it is a line that could not be read
+                said = setting.judging.canonical(line.message)
+                found = digest(said) if by_digest else 0
+                if is_wanted or (where[0], found) in wanted:
+                    yield FoundEvent(where, line.line, line.event, said.words, line.peer, line.message.id, found)
 
 
 def likely(rows: RowBatch, wanted: Wanted) -> list[Event | BadLine]:
@@ -106,11 +115,15 @@ def likely(rows: RowBatch, wanted: Wanted) -> list[Event | BadLine]:
     try:
         seqs = pa.array({each[2] for each in wanted if len(each) == 3}, pa.int64())
         is_likely = pc.is_in(rows.batch["seq"].cast(pa.int64()), seqs)
-        ids = {each[1] for each in wanted if len(each) == 2}
+        ids = {each[1] for each in wanted if len(each) == 2 and isinstance(each[1], str)}
         if ids and "id" in rows.batch.schema.names:
             column = rows.batch["id"]
             texts = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
             is_likely = pc.or_(is_likely, pc.is_in(texts.cast(pa.string()), pa.array(ids, pa.string())))
+        if any(len(each) == 2 and isinstance(each[1], int) for each in wanted):
+            kinds = rows.batch["kind"]
+            kinds = kinds.dictionary_decode() if pa.types.is_dictionary(kinds.type) else kinds
+            is_likely = pc.or_(is_likely, pc.not_equal(kinds.cast(pa.string()), "publish").fill_null(False))
         chosen = pc.indices_nonzero(is_likely).to_pylist()
     except (pa.ArrowException, *FAULTS):
         return rows.events()
@@ -121,13 +134,14 @@ def looked_up(
     rejections: list[Rejection], look_up: Look, setting: Setting, extent: Extent, *, are_lines_missing: bool
 ) -> list[Rejection]:
     """Adds to rejections what a second look at the trace shows. `extent`: it has the lost deliveries."""
-    wanted: set[Where | tuple[str, str]] = {
+    wanted: set[Where | tuple[str, str] | tuple[str, int]] = {
         (each.run, *place)
         for each in rejections
         if each.rule == ON_LINKS or (are_lines_missing and each.line == LAST_SHOWN)
         for place in each.shown_by
     }
     wanted |= {(each.run, each.lost[0]) for each in rejections if each.lost}
+    wanted |= {(each.run, each.expected) for each in rejections if each.expected}
     if any(loses(each) for each in rejections):
         wanted |= {(each.run, each.id) for each in extent.first_lost}
     if not wanted:
@@ -170,16 +184,29 @@ def _with_words(rejection: Rejection, known: Mapping[Where, list[FoundEvent]], s
         return rejection if seen is None else evolve(rejection, seen=seen.said)
     [(near, seq)] = sent
     if setting.at(near).models_sends:
-        step = _words(known.get((rejection.run, near, seq), []), ("client", "receive"))
+        step = _words(known.get((rejection.run, near, seq), []), HANDLED)
         handling = "" if step is None else f"{step.said} ({step.details})"
-        more = rejection.seen if seen is None else rejection.seen.replace("another message", str(seen.said), 1)
-        return evolve(rejection, handling=handling, seen=more)
+        due, model, heard = _expected(rejection, known), rejection.wanted, "" if seen is None else seen.said
+        if due is not None and seen is not None:
+            one, heard = distinguished(due, seen)
+            model = f"{one} to {taken[0]}, which the model of {near} sends in this step"
+        more = rejection.seen.replace("another message", heard or "another message", 1)
+        return evolve(rejection, handling=handling, wanted=model, seen=more)
     wanted = _words(known.get((rejection.run, near, seq), []), SENT)
     if wanted is None or seen is None:
         return rejection
     one, other = distinguished(wanted, seen)
     line = next((e.line for e in known.get((rejection.run, *taken), []) if e.event in TAKEN), 0)
     return evolve(rejection, wanted=f"{one}, sent by {near} at its seq {seq}", seen=other, at=line)
+
+
+def _expected(rejection: Rejection, known: Mapping[Where, list[FoundEvent]]) -> MessageWords | None:
+    """The message that the model sends, in words; None if no event has it."""
+    for each in chain.from_iterable(known.values()):
+        is_same = are_same if each.words.said.startswith("publish") else eq
+        if each.where[0] == rejection.run and each.digest and is_same(each.digest, rejection.expected):
+            return each.words
+    return None
 
 
 def _words(those: list[FoundEvent], events: tuple[str, ...]) -> MessageWords | None:

@@ -72,6 +72,8 @@ class Rejection:
     """The broker at the other end, if a link is wrong."""
     since: int = field(default=-1, order=False)
     """The seq after which it may have begun, if that is earlier than the event that shows it."""
+    expected: int = field(default=0, order=False, eq=False)
+    """The digest of the message that the model sends, where sends are not observed; 0 elsewhere."""
     is_consequence: bool = field(default=False, order=False, eq=False)
     """True if another rejection, or a crash, explains it."""
     losses: str = field(default="", order=False, converter=storable)

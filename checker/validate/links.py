@@ -388,7 +388,7 @@ def _unlike_model(run: str, link: tuple[str, str], ours: Rows, theirs: Rows) -> 
     seen = f"another message, received by {far} at its seq {int(theirs[SEQ])}"
     shown = (near, int(ours[SEQ])), (far, int(theirs[SEQ]))
     made = _rejection(run, (far, near), ours, ON_LINKS, wanted, seen, shown[:1])
-    return evolve(made, shown_by=shown)
+    return evolve(made, shown_by=shown, expected=int(ours[DIGEST]))
 
 
 def _ended(row: Rows, until: int, latest: Collection[int]) -> bool:

@@ -37,7 +37,7 @@ def test_correct_runs_are_accepted_without_any_clock(policy: str, tmp_path: Path
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_what_a_broker_did_not_send_is_found_at_its_neighbour(policy: str, tmp_path: Path) -> None:
-    """The sender is named, with the message that it was handling."""
+    """The sender is named, with the message that it was handling and the one that the model sends."""
     found = 0
     for name, seed in RUNS:
         rows = without_clock(without_sends(rows_of(name, policy, seed)))
@@ -50,7 +50,9 @@ def test_what_a_broker_did_not_send_is_found_at_its_neighbour(policy: str, tmp_p
             report = judged(without_reception(rows, at), tmp_path, "equivalent")
             wrong = [r for r in report.rejections if r.rule == "TRC-3" and r.broker == link[0]]
             assert wrong, (name, rows[at], report.rejections)
-            assert f"the model of {link[0]}" in wrong[0].wanted
+            wanted = wrong[0].wanted.split()
+            assert " ".join(wanted[1:]) == f"to {link[1]}, which the model of {link[0]} sends in this step"
+            assert wanted[0].startswith(f"{rows[at]['message']['kind']}(")
             assert wrong[0].handling
             found += 1
             break
