@@ -262,7 +262,7 @@ def report(
 ) -> Report:
     """`rejections`: of brokers, of links, about clients. `bad`: lines that could not be read. `look`: looks again.
     `extent`: what was judged of links and clients."""
-    rejections, parts = list(rejections), list(parts)
+    rejections, parts = list(rejections), sorted(parts, key=lambda p: (natural(p.run), natural(p.broker)))
     links_are_wrong = any(r.rule == ON_LINKS for r in rejections)
     if setting.level == "observable":
         rejections = [r for r in rejections if r.rule != ON_LINKS]

@@ -245,4 +245,5 @@ class CoreModel(BrokerModel):
         gone = next((each for each in self._gone if isinstance(each, Subscription) and self._told.is_control), None)
         withdrawn = [each for each in reversed(self._withdrawn) if each[0] is not gone]
         tables = self.knowledge.tables()
-        return Reasons(tables, self._policy, self._name_of, self._sender, gone, withdrawn, self.before())
+        handled = "" if self._told.is_control else self._told.id
+        return Reasons(tables, self._policy, self._name_of, self._sender, gone, withdrawn, self.before(), handled)

@@ -36,6 +36,8 @@ class Reasons:
     gone: Subscription | None = None
     withdrawn: Sequence[tuple[Subscription, Node]] = ()
     earlier: Tables = NO_TABLES
+    handled: str | None = None
+    """The id of the publication that is being handled; empty for another message, None if it does not matter."""
 
     def of(self, missing: CanonicalMessage | None, extra: CanonicalMessage | None, to: Node) -> str:
         """Returns why the model sends what is missing, or does not send what it did not."""
@@ -52,6 +54,8 @@ class Reasons:
             return self._of_missing(s, hop, to)
         if s is None:
             return f"{id} is withdrawn, and {there} knows it" if missing is not None else self._unknown(id, there)
+        if missing is None and said.adds and any(t.id == id for t in self.earlier.sent_to(to)):
+            return f"{there} was sent {_shown(s)} before, and it still stands"
         cover = self._cover(s, to)
         if cover is not None and (missing is not None or said.adds):
             return f"{_shown(cover)}, sent to {there}, covers {_shown(s)}"
@@ -64,9 +68,13 @@ class Reasons:
 
     def of_delivery(self, id: str, event: Event | None, to: str) -> str:
         """Returns why a publication is not delivered for a subscription."""
+        if self.handled != id:
+            return f"{id} is not the publication that is being handled"
         s = next((s for s, hop in self.tables.subs if s.id == to and hop == LOCAL), None)
         if s is not None:
-            return "" if event is None or s.filter.matches(event) else does_not_match(s, id, event)
+            if event is not None and not s.filter.matches(event):
+                return does_not_match(s, id, event)
+            return f"{id} was delivered for {to} before in this step"
         hop = next((hop for s, hop in self.tables.subs if s.id == to), LOCAL)
         return self._unknown(to) if hop == LOCAL else f"{to} came from {self.name_of(hop)}, and from no client here"
 
@@ -131,6 +139,8 @@ class Reasons:
             return ""
         if to == self.sender:
             return f"{id} came from {there}"
+        if not is_missing and self.handled not in (None, id):
+            return f"{id} is not the publication that is being handled"
         mine = [s for s, hop in self.tables.subs if hop == to]
         match = next((s for s in mine if s.filter.matches(event)), None)
         if match is None:

@@ -230,12 +230,13 @@ class Obligations:
         return odd | strange
 
     def _of_twice(self, id: str, those: list[Delivered]) -> Iterator[Rejection]:
-        met: set[tuple[str, str]] = set()
+        met: dict[tuple[str, str], Delivered] = {}
         for each in those:
-            if _taker(each) in met:
+            first = met.setdefault(_taker(each), each)
+            if first is not each:
                 self._extent.doubled += 1
-                yield self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
-            met.add(_taker(each))
+                again = self._rejection(each.at, "TRC-8", f"{id} delivered to {_whom(each)} once", "again", ALWAYS)
+                yield evolve(again, reason=f"it was delivered at {first.broker}, seq {first.seq}, before")
 
     def _of_deliveries(
         self, publication: Published, those: list[Delivered], matching: int

@@ -187,7 +187,7 @@ TWICE = ["subscribe s b1 10000", "unsubscribe s b1 20000", *others(22000, 24000)
         # withdrawn elsewhere at the same moment, and then made again
         ([*TWICE[:1], "unsubscribe s b1 20000", "subscribe s b2 20000", *others(25000), "publish p b1 50000"], []),
         (
-            [*TWICE[:2], "subscribe s b2 20000", "subscribe s b2 25000", "publish p b1 50000", "subscribe v b1 60000"],
+            [*TWICE[:2], "subscribe s b2 20000", "subscribe s b2 25000", "publish p b2 50000", "subscribe v b1 60000"],
             ["TRC-7"],
         ),
         # a clock that goes back contradicts itself

@@ -56,6 +56,7 @@ def lines_of(report: Report) -> list[str]:
 
 
 A, WIDE = adv("a", ["v", ">=", 0]), sub("wide", ["v", ">", 1])
+TO = {**pub("p", v=2), "to": "wide"}
 AGAIN = "c was sent a before, and it still stands: an advertisement is sent once, when it comes"
 
 
@@ -115,6 +116,30 @@ AGAIN = "c was sent a before, and it still stands: an advertisement is sent once
             [A, A, WIDE, WIDE, A],
             AGAIN,
             id="tells everything again after a reconnect",
+        ),
+        pytest.param(
+            "r a, s c, r c, s a, r a, s a",
+            [A, A, WIDE, WIDE, pub("p", v=0), WIDE],
+            "a was sent wide (v > 1) before, and it still stands",
+            id="sends a subscription again",
+        ),
+        pytest.param(
+            "r a, s c, r c, s a, r a, s c, r a, s c, s c",
+            [A, A, WIDE, WIDE, *[pub("p", v=2)] * 2, *[pub("q", v=2)] * 2, pub("p", v=2)],
+            "p is not the publication that is being handled",
+            id="sends a publication again later",
+        ),
+        pytest.param(
+            "r a, s c, c x, s a, r a, d x, r a, d x, d x",
+            [A, A, WIDE, WIDE, pub("p", v=2), TO, pub("q", v=2), {**TO, "id": "q"}, TO],
+            "p is not the publication that is being handled",
+            id="delivers a publication again later",
+        ),
+        pytest.param(
+            "r a, s c, c x, s a, r a, d x, d x",
+            [A, A, WIDE, WIDE, pub("p", v=2), TO, TO],
+            "p was delivered for wide before in this step",
+            id="delivers twice",
         ),
         pytest.param(
             "r a, s c, r c, s a, s c",
