@@ -155,6 +155,10 @@ class LineBlock:
         line = self._lines[place]
         return _completed([_decode(line)], [line], self._numbers[place], self._dialect, self._own)[0]
 
+    def completed(self, events: list[Event | BadLine]) -> list[Event | BadLine]:
+        """Completes all `events` of this block."""
+        return self._read or _completed(events, self._lines, self._numbers[0], self._dialect, self._own)
+
     def parts(self, size: int) -> Iterator[LineBlock]:
         """Yields these lines in blocks of at most so many."""
         for begin in range(0, len(self._lines), size):

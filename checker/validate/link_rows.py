@@ -7,8 +7,8 @@ meet.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Container, Iterable, Iterator
+from struct import Struct
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +25,12 @@ DIGEST, SEQ, PLACE, MOMENT, TOLD = range(COLUMNS)
 HELD = 512
 """Rows of a link that wait before they become a block; and the number of latest messages of a link among which a
 doubled one is looked for."""
+
+PACKED = Struct(f"={COLUMNS}q").pack
+"""The bytes of one row."""
+
+FULL = HELD * COLUMNS * 8
+"""Bytes of the rows of a link that become a block."""
 
 ALIGNED = 1 << 20
 """Rows of each end of a link among which its beginning is looked for, where recordings begin amid a run."""
@@ -52,7 +58,7 @@ class LinkRows:
 
     def __init__(self, broker: str, neighbours: Container[str]) -> None:
         self._broker, self._neighbours = broker, neighbours
-        self._links: dict[tuple[str, bool], array[int]] = {}
+        self._links: dict[tuple[str, bool], bytearray] = {}
         """By the neighbour, and whether the broker sent the messages."""
         self._full: list[tuple[str, bool]] = []
 
@@ -70,18 +76,18 @@ class LinkRows:
         if known is None:
             if key[0] not in self._neighbours:
                 return False  # TRC-2
-            known = self._links[key] = array("q")
-        known.extend((digest, seq, place, min(LATEST, time) * 2 + is_control, told))
-        if len(known) < COLUMNS * HELD:
+            known = self._links[key] = bytearray()
+        known += PACKED(digest, seq, place, min(LATEST, time) * 2 + is_control, told)
+        if len(known) < FULL:
             return False
         self._full.append(key)
         return True
 
     def add_many(self, key: tuple[str, bool], rows: bytes) -> None:
         """Takes rows of messages to or from a neighbour."""
-        known = self._links.setdefault(key, array("q"))
-        known.frombytes(rows)
-        if len(known) >= COLUMNS * HELD:
+        known = self._links.setdefault(key, bytearray())
+        known += rows
+        if len(known) >= FULL:
             self._full.append(key)
 
     def blocks(self, *, all_of_them: bool = False) -> Iterator[tuple[LinkKey, bytes]]:
@@ -89,7 +95,7 @@ class LinkRows:
         for key in sorted(self._links) if all_of_them else dict.fromkeys(self._full):
             peer, sent = key
             link = (self._broker, peer, "sent") if sent else (peer, self._broker, "taken")
-            yield link, self._links.pop(key).tobytes()
+            yield link, bytes(self._links.pop(key))
         self._full = []
 
 

@@ -46,6 +46,9 @@ class EventBlock(Protocol):
     def complete(self, place: int) -> Event | BadLine:
         """The event of one line, with its number and its dialect."""
 
+    def completed(self, events: list[Event | BadLine]) -> list[Event | BadLine]:
+        """Completes all `events` of this block."""
+
     def parts(self, size: int) -> Iterable[EventBlock]:
         """Yields these lines in blocks of at most so many."""
 
@@ -61,6 +64,9 @@ class HeldBlock:
 
     def complete(self, place: int) -> Event | BadLine:
         return self.lines[place]
+
+    def completed(self, events: list[Event | BadLine]) -> list[Event | BadLine]:
+        return events
 
     def parts(self, size: int) -> Iterator[HeldBlock]:
         for begin in range(0, len(self.lines), size):
@@ -128,9 +134,8 @@ class Batch:
         self._sizes: list[int] = []
         self.size = 0
 
-    def take(self, block: EventBlock, owner_of: OwnerOf) -> Iterator[BadLine]:
-        """Takes all events of a block; lines that are none come back."""
-        lines = block.events()
+    def take(self, block: EventBlock, lines: list[Event | BadLine], owner_of: OwnerOf) -> Iterator[BadLine]:
+        """Takes all events of a block, of which these are the `lines`; lines that are none come back."""
         places: Sequence[int] = range(len(lines))
         if BadLine in set(map(type, lines)):
             yield from (line for line in lines if type(line) is BadLine)
@@ -206,7 +211,7 @@ class Batch:
         touched = np.unique(np.concatenate([columns[0] for columns in self._columns])).tolist()
         events: list[Event | BadLine] = [e for number in touched for e in waiting(number)]
         if events:
-            for _ in self.take(HeldBlock(events), owner_of):
+            for _ in self.take(HeldBlock(events), events, owner_of):
                 raise AssertionError("events that wait are none that cannot be read")
             self._columns.insert(0, self._columns.pop())
 

@@ -93,6 +93,12 @@ class _Broker:
     stale: bool = True
     local: dict[str, int] = Factory(dict)
 
+    def look(self, event: Event) -> bool:
+        """Judges one event. True if the part's rows are to be taken."""
+        if event.message is None or event.message.kind != "publish":
+            self.stale = True
+        return self.part.look(event)
+
     def let_go(self) -> list[Event]:
         events, self.waiting = self.waiting, []
         return events
@@ -126,14 +132,36 @@ class BulkReplay:
                 yield block
                 continue
             for part in block.parts(EVENTS):
-                yield from batch.take(part, self._owners)
-                if batch.size >= EVENTS:
+                lines = part.events()
+                is_odd = _are_mostly_odd(lines)
+                if not is_odd:
+                    yield from batch.take(part, lines, self._owners)
+                if batch.size >= (1 if is_odd else EVENTS):
                     yield from self._judge_some(batch)
                     batch = Batch()
+                if is_odd:
+                    yield from self._look_through(part.completed(lines))
         if batch.size:
             yield from self._judge_some(batch)
         for each in self._brokers:
             yield from self._look(each, each.let_go())
+
+    def _look_through(self, lines: list[Event | BadLine]) -> Iterator[Part | BadLine]:
+        """Judges lines one by one as they come, while they are in a processor's cache."""
+        events: list[Event] = []
+        for line in lines:
+            if isinstance(line, BadLine):
+                yield line
+            else:
+                events.append(line)
+        for event, owner in zip(events, self._owners(events, events.__getitem__), strict=True):
+            if owner == FOREIGN:
+                continue
+            broker = self._brokers[owner]
+            if broker.waiting:
+                yield from self._look(broker, broker.let_go())
+            if broker.look(event):
+                yield broker.part
 
     def _owners(self, events: list[Event], complete: Callable[[int], Event]) -> list[int]:
         """The number of each event's broker."""
@@ -191,10 +219,8 @@ class BulkReplay:
     def _look(self, broker: _Broker, events: Iterable[Event]) -> Iterator[Part]:
         """At these of its events, one by one."""
         for event in events:
-            if broker.part.look(event):
+            if broker.look(event):
                 yield broker.part
-            if event.message is None or event.message.kind != "publish":
-                broker.stale = True
 
     # -- at once -------------------------------------------------------------------------------------------------------
 
@@ -245,6 +271,15 @@ class BulkReplay:
                 put_hops(each.part.knowledge, self._hops[each.row])
                 each.local = local_slots(each.part.knowledge)
                 each.stale = False
+
+
+def _are_mostly_odd(lines: list[Event | BadLine]) -> bool:
+    """True if most of these events come before one of their broker that is judged by itself."""
+    if BadLine in set(map(type, lines)):
+        return False
+    events: list[Event] = lines  # type: ignore[assignment]  # no other is there
+    last = {e.broker: at for at, e in enumerate(events) if (m := e.message) is None or m.kind != "publish"}
+    return bool(last) and 2 * sum(at <= last.get(e.broker, -1) for at, e in enumerate(events)) > len(events)
 
 
 def _whole_steps(codes: Column) -> tuple[int, int]:

@@ -74,7 +74,7 @@ class MessageMeaning:
         self.items: tuple[Item, ...] = message.items if self.is_control else ()
         self.written = written
         """Its filter or its event; empty where it has none."""
-        self.digest: int = digest_of(canonical_in_trace(message)) if digest is None else digest
+        self.digest: int = _digest(message, written) if digest is None else digest
         self.matching: Answer | None = None
         """The matches of a publication, computed on first use."""
         self._meanings = message.meanings
@@ -231,6 +231,15 @@ class Dictionary:
 
 def _bytes(text: JsonText | UnsetType) -> bytes | None:
     return None if text is UNSET else bytes(text)
+
+
+def _digest(message: TraceMessage, written: bytes | int) -> int:
+    """`TraceError` where its filter or event cannot be read."""
+    if message.kind == "publish" and isinstance(written, bytes) and message.meanings is not None:
+        plain = message.meanings.plain(written)
+        if plain is not None:
+            return publication_digest(message.id, message.of, plain)
+    return digest_of(canonical_in_trace(message))
 
 
 def _written(message: TraceMessage) -> bytes | int:

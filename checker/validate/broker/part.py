@@ -132,7 +132,7 @@ class Part:
         if kind == "deliver":
             to = message.to or f"@{peer}"
             replay.deliver(seq, line, to, meant)
-            return self._clients.delivered(meant, to, EventPlace(self.broker, seq, before, time), peer)
+            return self._clients.delivered(meant, to, peer, self.broker, seq, before, time)
         self._begins(before, seq, time)
         self._handled = "" if meant.is_control else meant.id
         if kind == "receive":
@@ -201,8 +201,8 @@ class Part:
         self._steps += steps
         told = times[times >= 0]
         if len(told):
-            self._within(int(told.min()))
-            self._within(int(told.max()))
+            earliest, self._latest = int(told.min()), max(self._latest, int(told.max()))
+            self._earliest = earliest if self._earliest < 0 else min(self._earliest, earliest)
 
     @property
     def last_time(self) -> int:
@@ -286,9 +286,6 @@ class Part:
     def _at(self, before: int, seq: int, time: int) -> None:
         if self._clock is not None:
             self._clock.tell(before, seq, time)
-        self._within(time)
-
-    def _within(self, time: int) -> None:
         if time > self._latest:
             self._latest = time
         if time < self._earliest or self._earliest < 0:

@@ -8,15 +8,17 @@ stood when, and `obligations` compares what was owed with what came.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
+from struct import Struct as Row
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 import numpy as np
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, frozen
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from routeproof.checker.validate.broker.messages import MessageMeaning
 from routeproof.checker.validate.clock import Doubts
@@ -73,8 +75,7 @@ def operation_of(row: list[Any]) -> ClientOperation:
     return ClientOperation(kind, id, wants, client, EventPlace(*at), moment)
 
 
-@frozen
-class Published:
+class Published(Struct, frozen=True):
     """`event`: attributes as they were written, or a number. `digest` is that of the message on links. `spoke`: when
     the client did, or -1. It was made at the time of its place, or later, where that is not
     believed: before `until`."""
@@ -87,9 +88,9 @@ class Published:
     at: EventPlace
     until: int = -1
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
         if self.until < 0:
-            object.__setattr__(self, "until", self.at.time)
+            force_setattr(self, "until", self.at.time)
 
 
 class Delivered(NamedTuple):
@@ -112,6 +113,9 @@ class Delivered(NamedTuple):
 COLUMNS = 8
 PUBLICATION, TO, BROKER, PEER, SEQ, BEFORE, TIME, CONTENT = range(COLUMNS)
 """The columns of deliveries. The first four are places in `ids`, `tos`, `brokers` and `peers`."""
+
+PACKED = Row(f"={COLUMNS}q").pack
+"""The bytes of one row of them."""
 
 
 @frozen
@@ -190,7 +194,7 @@ class _Waiting:
     tos: dict[str, int] = Factory(dict)
     brokers: dict[str, int] = Factory(dict)
     peers: dict[str, int] = Factory(dict)
-    delivered: array[int] = Factory(lambda: array("q"))
+    delivered: bytearray = Factory(bytearray)
 
 
 class ClientRows:
@@ -206,15 +210,16 @@ class ClientRows:
         """Is it time to ask for `blocks`?"""
         return self._size >= HELD
 
-    def delivered(self, meant: MessageMeaning, to: str, place: EventPlace, peer: str) -> bool:
+    def delivered(
+        self, meant: MessageMeaning, to: str, peer: str, broker: str, seq: int, before: int, time: int
+    ) -> bool:
         """True when it is time to ask for `blocks`."""
         waiting = self._waiting
         ids, tos, brokers, peers = waiting.ids, waiting.tos, waiting.brokers, waiting.peers
         publication = ids.setdefault(meant.id, len(ids))
         whom, by = tos.setdefault(to, len(tos)), peers.setdefault(peer, len(peers))
-        broker, *at = place
-        at_broker = brokers.setdefault(broker, len(brokers))
-        waiting.delivered.extend((publication, whom, at_broker, by, *at, meant.content))
+        where = brokers.setdefault(broker, len(brokers))
+        waiting.delivered += PACKED(publication, whom, where, by, seq, before, time, meant.content)
         self._size += 1
         return self._size >= HELD
 
@@ -229,7 +234,7 @@ class ClientRows:
         ):
             used, places = _used(names, columns[row])
             columns[row] = np.array([known.setdefault(name, len(known)) for name in used], np.int64)[places]
-        waiting.delivered.frombytes(columns.T.tobytes())
+        waiting.delivered += columns.T.tobytes()
         self._size += columns.shape[1]
 
     def published(self, row: Published) -> bool:
@@ -314,7 +319,7 @@ def _between(publication: Published, doubts: Mapping[str, Doubts]) -> Published:
     if mine is None:
         return publication
     low, high = mine.bounds(at.before, at.time)
-    return evolve(publication, at=at._replace(time=low), until=LATEST if high < 0 else high)
+    return replace(publication, at=at._replace(time=low), until=LATEST if high < 0 else high)
 
 
 def operations_of(blocks: Iterable[bytes]) -> Iterator[ClientOperation]:

@@ -168,11 +168,11 @@ class BucketIndex:
             self._enter(bucket, False)
             self._places.give_back(bucket.place)
 
-    def matching(self, event: Event) -> Iterator[Group]:
+    def matching(self, event: Event) -> list[Group]:
         if not isinstance(event, Attributes):
             raise FilterError("a predicate filter cannot match an event number; expected a table of attributes")
-        for bucket in self.possible(self.asked(event.by_name)):
-            yield from bucket.matching(event)
+        possible = self.possible(self.asked(event.by_name))
+        return [group for bucket in possible for group in bucket.matching(event)]
 
     @property
     def compared(self) -> set[str]:
@@ -329,7 +329,7 @@ class BothKinds:
     def matching(self, event: Event) -> Iterable[Group]:
         if not isinstance(event, Attributes):
             return self._sets.matching(event)
-        return chain(self.predicates.matching(event), self._closed.matching(event))
+        return self.predicates.matching(event) + self._closed.matching(event)
 
     def covering(self, asked: Filter) -> Iterable[Group]:
         if not isinstance(asked, PredicateFilter):

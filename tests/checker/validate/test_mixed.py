@@ -182,8 +182,8 @@ def test_after_a_withdrawal_tables_are_others(known: bool, tmp_path: Path, judge
     told[0]["peer"] = "c" if known else "b2"
     if known:
         told.append({"broker": "b1", "event": "send", "peer": "b2", "message": gone})
-    left = [row for row in rows[150:] if known or row["event"] != "send"]
-    found = rules(numbered([*rows[:150], *told, *left]), tmp_path / "trace.jsonl")
+    left = [row for row in rows[78:] if known or row["event"] != "send"]
+    found = rules(numbered([*rows[:78], *told, *left]), tmp_path / "trace.jsonl")
     assert found == (["RTE-5"] if known else [])
     assert known or judged["at once"] > 20
 
