@@ -43,6 +43,9 @@ from routeproof.traces.reader import RowBatch
 EVENTS = 1 << 14
 """Batch size, in events (about 450 bytes each)."""
 
+BUSY = 1 << 13
+"""Number of events, of all brokers, for which a broker counts as busy after an odd one of its own."""
+
 WORTH = 256
 """Fewer are as soon looked at one by one."""
 
@@ -121,6 +124,8 @@ class BulkReplay:
         self._entries: dict[Written, Entry | None] = {}
         """Entries of the publications that were met last, at this moment."""
         self._moment = -1
+        self._busy: dict[str, int] = {}
+        """Brokers of odd events, each with the number of events for which it still counts as busy."""
 
     def take(self, blocks: Iterable[EventBlock | BadLine]) -> Iterator[Part | BadLine]:
         """All that there is, in any order in which each broker's events are in theirs. Bad lines come back, and each
@@ -133,18 +138,30 @@ class BulkReplay:
                 continue
             for part in block.parts(EVENTS):
                 lines = part.events()
-                is_odd = _are_mostly_odd(lines)
-                if not is_odd:
+                is_calm = self._are_calm(lines)
+                if is_calm:
                     yield from batch.take(part, lines, self._owners)
-                if batch.size >= (1 if is_odd else EVENTS):
+                if batch.size >= (EVENTS if is_calm else 1):
                     yield from self._judge_some(batch)
                     batch = Batch()
-                if is_odd:
+                if not is_calm:
                     yield from self._look_through(part.completed(lines))
         if batch.size:
             yield from self._judge_some(batch)
         for each in self._brokers:
             yield from self._look(each, each.let_go())
+
+    def _are_calm(self, lines: list[Event | BadLine]) -> bool:
+        """False if most of these events are of busy brokers: after they were put into columns, most of them would be
+        read once more, since of each broker all up to the last odd event are judged one by one.
+        """
+        if BadLine in set(map(type, lines)):
+            return True
+        events: list[Event] = lines  # type: ignore[assignment]  # no other is there
+        odd = (e.broker for e in events if (m := e.message) is None or m.kind != "publish")
+        self._busy = {broker: left - len(events) for broker, left in self._busy.items() if left > len(events)}
+        self._busy |= dict.fromkeys(odd, BUSY)
+        return 2 * sum(e.broker in self._busy for e in events) <= len(events) if self._busy else True
 
     def _look_through(self, lines: list[Event | BadLine]) -> Iterator[Part | BadLine]:
         """Judges lines one by one as they come, while they are in a processor's cache."""
@@ -271,15 +288,6 @@ class BulkReplay:
                 put_hops(each.part.knowledge, self._hops[each.row])
                 each.local = local_slots(each.part.knowledge)
                 each.stale = False
-
-
-def _are_mostly_odd(lines: list[Event | BadLine]) -> bool:
-    """True if most of these events come before one of their broker that is judged by itself."""
-    if BadLine in set(map(type, lines)):
-        return False
-    events: list[Event] = lines  # type: ignore[assignment]  # no other is there
-    last = {e.broker: at for at, e in enumerate(events) if (m := e.message) is None or m.kind != "publish"}
-    return bool(last) and 2 * sum(at <= last.get(e.broker, -1) for at, e in enumerate(events)) > len(events)
 
 
 def _whole_steps(codes: Column) -> tuple[int, int]:
