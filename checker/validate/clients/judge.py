@@ -24,7 +24,7 @@ from operator import itemgetter
 
 import msgspec
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from routeproof.checker.validate.clients import (
     ClientBlock,
