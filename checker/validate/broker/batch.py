@@ -31,6 +31,9 @@ UNKNOWN, FOREIGN = -1, -2
 HELD = 1 << 10
 """Size of a block of events in memory."""
 
+BUSY = 1 << 13
+"""Number of events, of all brokers, for which a broker counts as busy after an odd one of its own."""
+
 NO_MESSAGE = TraceMessage("publish")
 """Stands for the message of an odd event."""
 
@@ -89,6 +92,26 @@ class Numbering(dict[str, int]):
 
     def of(self, names: Iterable[str]) -> list[int]:
         return list(map(self.__getitem__, names))
+
+
+class BusyBrokers:
+    """The brokers that did something else lately than pass publications on."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+        """For how many events each still counts as busy."""
+
+    def have_most(self, lines: list[Event | BadLine]) -> bool:
+        """Takes the next lines. True if most are events of busy brokers: after they were put into columns, most would
+        be read once more, since of each broker all events up to the last odd one are judged one by one.
+        """
+        if BadLine in set(map(type, lines)):
+            return False
+        events: list[Event] = lines  # type: ignore[assignment]  # no other is there
+        odd = (e.broker for e in events if (m := e.message) is None or m.kind != "publish")
+        busy = {broker: left - len(events) for broker, left in self._left.items() if left > len(events)}
+        self._left = busy = busy | dict.fromkeys(odd, BUSY)
+        return bool(busy) and 2 * sum(e.broker in busy for e in events) > len(events)
 
 
 OwnerOf: TypeAlias = Callable[[list[Event], Callable[[int], Event]], list[int]]

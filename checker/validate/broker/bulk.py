@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from attrs import Factory, define
 
-from routeproof.checker.validate.broker.batch import FOREIGN, ODD, UNKNOWN, Batch, EventBlock, Rows
+from routeproof.checker.validate.broker.batch import FOREIGN, ODD, UNKNOWN, Batch, BusyBrokers, EventBlock, Rows
 from routeproof.checker.validate.broker.columns import (
     CLIENT,
     DELIVER,
@@ -42,9 +42,6 @@ from routeproof.traces.reader import RowBatch
 
 EVENTS = 1 << 14
 """Batch size, in events (about 450 bytes each)."""
-
-BUSY = 1 << 13
-"""Number of events, of all brokers, for which a broker counts as busy after an odd one of its own."""
 
 WORTH = 256
 """Fewer are as soon looked at one by one."""
@@ -124,8 +121,7 @@ class BulkReplay:
         self._entries: dict[Written, Entry | None] = {}
         """Entries of the publications that were met last, at this moment."""
         self._moment = -1
-        self._busy: dict[str, int] = {}
-        """Brokers of odd events, each with the number of events for which it still counts as busy."""
+        self._busy = BusyBrokers()
 
     def take(self, blocks: Iterable[EventBlock | BadLine]) -> Iterator[Part | BadLine]:
         """All that there is, in any order in which each broker's events are in theirs. Bad lines come back, and each
@@ -138,39 +134,23 @@ class BulkReplay:
                 continue
             for part in block.parts(EVENTS):
                 lines = part.events()
-                is_calm = self._are_calm(lines)
-                if is_calm:
+                is_busy = self._busy.have_most(lines)
+                if not is_busy:
                     yield from batch.take(part, lines, self._owners)
-                if batch.size >= (EVENTS if is_calm else 1):
+                if batch.size >= (1 if is_busy else EVENTS):
                     yield from self._judge_some(batch)
                     batch = Batch()
-                if not is_calm:
+                if is_busy:
                     yield from self._look_through(part.completed(lines))
         if batch.size:
             yield from self._judge_some(batch)
         for each in self._brokers:
             yield from self._look(each, each.let_go())
 
-    def _are_calm(self, lines: list[Event | BadLine]) -> bool:
-        """False if most of these events are of busy brokers: after they were put into columns, most of them would be
-        read once more, since of each broker all up to the last odd event are judged one by one.
-        """
-        if BadLine in set(map(type, lines)):
-            return True
-        events: list[Event] = lines  # type: ignore[assignment]  # no other is there
-        odd = (e.broker for e in events if (m := e.message) is None or m.kind != "publish")
-        self._busy = {broker: left - len(events) for broker, left in self._busy.items() if left > len(events)}
-        self._busy |= dict.fromkeys(odd, BUSY)
-        return 2 * sum(e.broker in self._busy for e in events) <= len(events) if self._busy else True
-
     def _look_through(self, lines: list[Event | BadLine]) -> Iterator[Part | BadLine]:
         """Judges lines one by one as they come, while they are in a processor's cache."""
-        events: list[Event] = []
-        for line in lines:
-            if isinstance(line, BadLine):
-                yield line
-            else:
-                events.append(line)
+        yield from (line for line in lines if type(line) is BadLine)
+        events = [line for line in lines if type(line) is Event]
         for event, owner in zip(events, self._owners(events, events.__getitem__), strict=True):
             if owner == FOREIGN:
                 continue

@@ -14,7 +14,7 @@ import pytest
 from routeproof.checker.validate import Level, validate
 from routeproof.checker.validate.broker import batch, bulk, messages
 from routeproof.checker.validate.broker.canonical import canonical_in_trace
-from routeproof.traces import TraceMessage, lines
+from routeproof.traces import BadLine, Event, TraceMessage, lines
 from tests.checker.validate.at_once import CHANGES, Change, name_of, recorded, set_aside, with_changes
 from tests.checker.validate.churned import Churn
 from tests.checker.validate.walks import Row, write
@@ -59,18 +59,18 @@ def test_a_line_is_read_once(level: Level, churn: Path, monkeypatch: pytest.Monk
 
 def test_where_tables_stand_events_are_judged_at_once_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, took = write(recorded(tmp_path), tmp_path / "trace.jsonl"), Counter[bool]()
-    are_calm = bulk.BulkReplay._are_calm
+    have_most = batch.BusyBrokers.have_most
 
-    def counted(self: bulk.BulkReplay, some: list[object]) -> bool:
-        is_calm = are_calm(self, some)  # type: ignore[arg-type]  # lines
-        took[is_calm] += len(some)
-        return is_calm
+    def counted(self: batch.BusyBrokers, some: list[Event | BadLine]) -> bool:
+        is_busy = have_most(self, some)
+        took[is_busy] += len(some)
+        return is_busy
 
-    monkeypatch.setattr(bulk, "BUSY", 200)
+    monkeypatch.setattr(batch, "BUSY", 200)
     monkeypatch.setattr(bulk, "EVENTS", 50)
-    monkeypatch.setattr(bulk.BulkReplay, "_are_calm", counted)
+    monkeypatch.setattr(batch.BusyBrokers, "have_most", counted)
     assert validate(path, "exact").verdict == "accepted"
-    assert took[True] > took[False] > 0
+    assert took[False] > took[True] > 0
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def switched(rng: random.Random, share: float) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(bulk, "EVENTS", 20)
         patched.setattr(bulk, "WORTH", 1)
-        patched.setattr(bulk.BulkReplay, "_are_calm", lambda *_: rng.random() >= share)
+        patched.setattr(batch.BusyBrokers, "have_most", lambda *_: rng.random() < share)
         yield
 
 

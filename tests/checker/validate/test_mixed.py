@@ -53,7 +53,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
     monkeypatch.setattr(Part, "passed_many", counted)
     monkeypatch.setattr(Part, "look", looked)
     monkeypatch.setattr(bulk, "WORTH", 1)
-    monkeypatch.setattr(bulk.BulkReplay, "_are_calm", lambda *_: True)
+    monkeypatch.setattr(batch.BusyBrokers, "have_most", lambda *_: False)
     return found
 
 
