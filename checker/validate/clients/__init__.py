@@ -186,15 +186,18 @@ class OperationRows:
 
 
 @define
-class _Waiting:
-    """`delivered`: columns, row by row; the first four are places in the four dictionaries."""
+class _OneByOne:
+    """Deliveries that wait. `columns`: row by row; the first four are places in the four dictionaries."""
 
-    published: list[tuple[Any, ...]] = Factory(list)
     ids: dict[str, int] = Factory(dict)
     tos: dict[str, int] = Factory(dict)
     brokers: dict[str, int] = Factory(dict)
     peers: dict[str, int] = Factory(dict)
-    delivered: bytearray = Factory(bytearray)
+    columns: bytearray = Factory(bytearray)
+
+    def deliveries(self) -> Deliveries:
+        names = list(self.ids), list(self.tos), list(self.brokers), list(self.peers)
+        return Deliveries(*names, np.frombuffer(self.columns, np.int64).reshape(-1, COLUMNS).T)
 
 
 class ClientRows:
@@ -202,7 +205,10 @@ class ClientRows:
 
     def __init__(self, buckets: int = BUCKETS) -> None:
         self._buckets = buckets
-        self._waiting = _Waiting()
+        self._published: list[tuple[Any, ...]] = []
+        self._came: list[Deliveries] = []
+        self._one_by_one = _OneByOne()
+        """Deliveries after all that came together."""
         self._size = 0
 
     @property
@@ -214,32 +220,29 @@ class ClientRows:
         self, meant: MessageMeaning, to: str, peer: str, broker: str, seq: int, before: int, time: int
     ) -> bool:
         """True when it is time to ask for `blocks`."""
-        waiting = self._waiting
+        waiting = self._one_by_one
         ids, tos, brokers, peers = waiting.ids, waiting.tos, waiting.brokers, waiting.peers
         publication = ids.setdefault(meant.id, len(ids))
         whom, by = tos.setdefault(to, len(tos)), peers.setdefault(peer, len(peers))
         where = brokers.setdefault(broker, len(brokers))
-        waiting.delivered += PACKED(publication, whom, where, by, seq, before, time, meant.content)
+        waiting.columns += PACKED(publication, whom, where, by, seq, before, time, meant.content)
         self._size += 1
         return self._size >= HELD
 
     def came(self, many: Deliveries) -> None:
         """Many at once."""
-        waiting, columns = self._waiting, many.columns.copy()
-        for row, names, known in (
-            (PUBLICATION, many.ids, waiting.ids),
-            (TO, many.tos, waiting.tos),
-            (BROKER, many.brokers, waiting.brokers),
-            (PEER, many.peers, waiting.peers),
-        ):
-            used, places = _used(names, columns[row])
-            columns[row] = np.array([known.setdefault(name, len(known)) for name in used], np.int64)[places]
-        waiting.delivered += columns.T.tobytes()
-        self._size += columns.shape[1]
+        self._together()
+        self._came.append(_with_its_names(many, many.columns.copy()))
+        self._size += many.columns.shape[1]
+
+    def _together(self) -> None:
+        if self._one_by_one.columns:
+            self._came.append(self._one_by_one.deliveries())
+            self._one_by_one = _OneByOne()
 
     def published(self, row: Published) -> bool:
         """True when it is time to ask for `blocks`."""
-        self._waiting.published.append((row.id, row.of, row.event, row.digest, row.spoke, *row.at))
+        self._published.append((row.id, row.of, row.event, row.digest, row.spoke, *row.at))
         self._size += WITH_TEXT
         return self._size >= HELD
 
@@ -247,14 +250,13 @@ class ClientRows:
         """Blocks of the waiting rows, by bucket: if there are many, or all."""
         if not (self._size and (all_of_them or self.is_much)):
             return
-        waiting, self._waiting, self._size = self._waiting, _Waiting(), 0
+        self._together()
+        published, came = self._published, joined(self._came)
+        self._published, self._came, self._size = [], [], 0
         buckets: dict[int, list[tuple[Any, ...]]] = {}
-        for row in waiting.published:
+        for row in published:
             buckets.setdefault(bucket_of(row[0], self._buckets), []).append(row)
-        names = list(waiting.ids), list(waiting.tos), list(waiting.brokers), list(waiting.peers)
-        delivered = Deliveries(*names, np.frombuffer(waiting.delivered, np.int64).reshape(-1, COLUMNS).T)
-        places = [bucket_of(id, self._buckets) for id in delivered.ids]
-        for bucket, some in _apart(delivered, places, self._buckets):
+        for bucket, some in _apart(came, [bucket_of(id, self._buckets) for id in came.ids], self._buckets):
             yield bucket, packed(([], buckets.pop(bucket, []), some))
         for bucket, those in buckets.items():
             yield bucket, packed(([], those, None))
@@ -264,25 +266,27 @@ def bucket_of(id: str, buckets: int = BUCKETS) -> int:
     return crc32(id.encode("utf-8", "surrogatepass")) % buckets
 
 
-def _used(names: Sequence[str], column: Any) -> tuple[list[str], Any]:
-    """The names whose numbers are in a column, and the column with their places among these."""
-    is_used = np.zeros(len(names), np.bool_)
-    is_used[column] = True
-    return [names[n] for n in np.flatnonzero(is_used).tolist()], (np.cumsum(is_used) - 1)[column]
+def _with_its_names(many: Deliveries, columns: Any) -> Deliveries:
+    """Some of these, with the names that are in their columns, and no others; the columns are changed."""
+    names = []
+    for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers), (PEER, many.peers)):
+        is_used = np.zeros(len(known), np.bool_)
+        is_used[columns[row]] = True
+        columns[row] = (np.cumsum(is_used) - 1)[columns[row]]
+        names.append([known[n] for n in np.flatnonzero(is_used).tolist()])
+    ids, tos, brokers, peers = names
+    return Deliveries(ids, tos, brokers, peers, columns)
 
 
 def _apart(many: Deliveries, places: list[int], count: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Each place's, of so many places, with the names that are in it, and no others. `places`: of each publication."""
+    """Deliveries of each place, of so many places. `places`: of each publication."""
     mine = np.array(places, np.min_scalar_type(count))[many.columns[PUBLICATION]]  # small numbers are sorted faster
     order = np.argsort(mine, kind="stable")
     ends = np.searchsorted(mine[order], np.arange(count + 1)).tolist()
     for place, (begin, end) in enumerate(pairwise(ends)):
         if begin < end:
-            columns, names = many.columns[:, order[begin:end]], []
-            for row, known in ((PUBLICATION, many.ids), (TO, many.tos), (BROKER, many.brokers), (PEER, many.peers)):
-                used, columns[row] = _used(known, columns[row])
-                names.append(used)
-            yield place, (*names, columns.tobytes())
+            each = _with_its_names(many, many.columns[:, order[begin:end]])
+            yield place, (each.ids, each.tos, each.brokers, each.peers, each.columns.tobytes())
 
 
 def divided(block: ClientBlock, place_of: Mapping[str, int], count: int) -> Iterator[tuple[int, bytes]]:
