@@ -29,13 +29,11 @@ from typing import Any
 from attrs import Factory, frozen
 
 from routeproof.model.filters.interface import quoted, shown
-from routeproof.traces.fields import INTEGER, TraceError, parse
+from routeproof.traces.fields import INTEGER, TIMES, TraceError, parse
 from routeproof.traces.files import named
 
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 """Nanoseconds of each unit of time."""
-
-TIMES = ("time", "issued", "done")
 
 KEYS = ("run", "broker", "seq", "event", "peer", "text", "tables", *TIMES)
 """Keys of an event that a map may rename, besides those of its message."""

@@ -29,6 +29,9 @@ NAME_LENGTH = 256
 TEXT_LENGTH = 4096
 """Characters in a sentence: a note, a reason."""
 
+TIMES = ("time", "issued", "done")
+"""Keys of an event that are times."""
+
 INTEGER = (1 << 63) - 1
 """The greatest sequence number or time: traces are also stored in columns of 64 bits."""
 
@@ -84,7 +87,8 @@ def integer(raw: Raw, key: str) -> int:
         raise TraceError(f"{quoted(key)} is missing; expected a whole number")
     value = raw[key]
     if type(value) is not int or not 0 <= value <= INTEGER:
-        raise TraceError(f"{quoted(key)}: found {shown(value)}; expected a whole number from 0 to 2^63 - 1")
+        unit = '; with "time_unit" in the header it may be a fraction or a date' if key in TIMES else ""
+        raise TraceError(f"{quoted(key)}: found {shown(value)}; expected a whole number from 0 to 2^63 - 1{unit}")
     return value
 
 

@@ -21,8 +21,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from routeproof.model.filters import DIALECTS, predicate_filter
 from routeproof.model.filters.sets import EVENT_NUMBER
-from routeproof.traces.column_names import DATE, DIGITS, TIMES
-from routeproof.traces.fields import INTEGER, NAME_LENGTH, Name, OptionalName
+from routeproof.traces.column_names import DATE, DIGITS
+from routeproof.traces.fields import INTEGER, NAME_LENGTH, TIMES, Name, OptionalName
 from routeproof.traces.format import EVENTS, LINKS, Event
 from routeproof.traces.format import NEEDS as EVENT_NEEDS
 from routeproof.traces.messages import ITEMS, MANY, STANDING

@@ -40,7 +40,8 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> UsageError:
     """A name that does not exist, with the nearest that does, or where to see all of them."""
     names = sorted(known)
     near = did_you_mean(word, names)
-    listing = f"there are: {', '.join(names)}" if len(names) <= LISTED else f"see: routeproof list {plural(kind)}"
+    where = "--help" if " " in kind else plural(kind)
+    listing = f"there are: {', '.join(names)}" if len(names) <= LISTED else f"see: routeproof list {where}"
     return UsageError(f"no {kind} is called {quoted(word)}{near or '; ' + listing}")
 
 

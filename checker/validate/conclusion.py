@@ -269,6 +269,7 @@ def report(
     found = looked_up(foremost(rejections), look, setting, extent, are_lines_missing=bad.count > 0)
     certain = _first_of_each(r for r in found if not bad.count or r.line == ALWAYS or WHOLE < r.line < bad.first_number)
     certain = explained(_doubting_promises(certain, setting), parts)
+    certain = [evolve(r, cause=_wrong_clocks(r.run, extent)) if r.rule == ON_CLOCKS and r.peer else r for r in certain]
     named = {(r.run, r.broker, r.rule) for r in certain}
     doubtful = _first_of_each(r for r in found if (r.run, r.broker, r.rule) not in named)
     extent.damages = sorted(extent.damages, key=lambda each: (natural(each[0]), natural(each[1])))
@@ -296,6 +297,11 @@ def report(
         unjudged=(*unjudged(setting, parts, links_are_wrong), *extent.open_steps(), *damages(setting, extent)),
         extent=extent,
     )
+
+
+def _wrong_clocks(run: str, extent: Extent) -> str:
+    """The clocks of a run that are wrong, in words."""
+    return "; ".join(words for each, words in sorted(extent.clocks) if each == run)
 
 
 def _doubting_promises(rejections: list[Rejection], setting: Setting) -> list[Rejection]:

@@ -127,6 +127,8 @@ class Extent(Struct):
     """The first message in flight of each link: its time, from where, to where, and its seq."""
     damages: list[tuple[str, str]] = msgspec.field(default_factory=list)
     """Faults of times and links, one by one: the run, and words."""
+    clocks: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """Clocks that are wrong: the run, and words for the shift that mends one."""
     notes: list[str] = msgspec.field(default_factory=list)
     """Signs that the recorder, and not a broker, is wrong."""
     mishaps: list[tuple[str, str]] = msgspec.field(default_factory=list)
@@ -149,6 +151,7 @@ class Extent(Struct):
         for why, each in other.open.items():
             self.leave(Why(why), each.count, each.first)
         self.damages += other.damages
+        self.clocks += other.clocks
         self.least += other.least
         self.most = max(self.most, other.most)
         self.waiting += other.waiting
@@ -233,7 +236,7 @@ class Extent(Struct):
 
     def damaged(self) -> list[str]:
         """Faults of times and links, one by one."""
-        return self._of_runs(self.damages)
+        return self._of_runs(sorted(self.clocks) + self.damages)
 
     def faults(self) -> list[str]:
         """Crashes, restarts and dropped messages, as the trace has them; and signs of a wrong recorder."""

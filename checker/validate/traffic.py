@@ -176,7 +176,7 @@ def ends_of(
     """
     ended = frozenset(extent.ended)
     if -min((least for _, _, least in extent.least), default=0) > setting.skew:
-        extent.damages += [(part.run, said) for part in parts[:1] for said in _mended(extent.least)]
+        extent.clocks += [(part.run, words) for part in parts[:1] for words in _mended(extent.least)]
     end = max(latest.values(), default=-1)
     overdue = min((each for each in extent.waiting if 0 <= each[0] < end - OVERDUE * extent.most), default=None)
     if overdue is not None and extent.most > 0 and parts:

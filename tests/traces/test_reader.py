@@ -113,7 +113,10 @@ def test_a_byte_order_mark_is_no_fault(path: Path) -> None:
         ({**ROW, "seq": -1}, '"seq": found -1'),
         ({**ROW, "seq": True}, '"seq": found true'),
         ({**ROW, "seq": 1 << 63}, '"seq": found 9223372036854775808; expected a whole number from 0 to 2^63 - 1'),
-        ({**ROW, "time": 1.5}, '"time": found 1.5'),
+        (
+            {**ROW, "time": 1.5},
+            '"time": found 1.5; expected a whole number from 0 to 2^63 - 1; with "time_unit" in the',
+        ),
         ({**ROW, "peer": None}, '"peer": found null'),
         ({k: v for k, v in ROW.items() if k != "peer"}, '"peer" is missing'),
         ({k: v for k, v in ROW.items() if k != "message"}, '"message" is missing; a "receive" event has one'),

@@ -14,7 +14,8 @@ from routeproof.checker.system.errors import UsageError
 from routeproof.checker.validate.setting import KEYS, MORE_KEYS, WRITTEN_KEYS, Setting
 from routeproof.model.filters import STRICT
 from routeproof.traces import BadLine, Event, TraceError, TraceWriter
-from routeproof.traces.column_names import TIMES, timed
+from routeproof.traces.column_names import timed
+from routeproof.traces.fields import TIMES
 from routeproof.traces.format import KNOWN, read_header
 from routeproof.traces.lines import read_block
 from routeproof.traces.schema import schema

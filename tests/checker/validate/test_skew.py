@@ -20,6 +20,7 @@ def test_a_clock_that_is_wrong_is_told_with_the_shift_that_mends_it(tmp_path: Pa
     assert "TRC-10" in {r.rule for r in report.rejections}
     [said] = [line for line in report.remarks if "the clock of broker" in line]
     assert said.startswith("the clock of broker b2 is wrong: +")
+    assert report.rejections[0].cause == said
     by = int(said.split(": ")[1].split()[0])
     assert 0 < by <= 5 * STEP
     mended = [rows[0], *({**row, "time": row["time"] + by * (row["broker"] == "b2")} for row in rows[1:])]
