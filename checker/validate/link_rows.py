@@ -199,6 +199,15 @@ def gap_at(said: RowStream, heard: RowStream, at: int) -> tuple[int, int] | None
     return None
 
 
+def overtaking(near: str, row: Rows, said: RowStream) -> str:
+    """Says that a message which was received is one of the next that a broker sent; empty if it is not."""
+    ahead = said.ahead(GAP)
+    (found,) = np.nonzero(ahead[:, DIGEST] == row[DIGEST])
+    if not len(found):
+        return ""
+    return f"{near} sent it later, at seq {ahead[found[0], SEQ]}: this link does not keep the order of messages"
+
+
 def _agree(ours: Rows, theirs: Rows) -> bool:
     both = min(len(ours), len(theirs), AGREEING)
     return both > 0 and not len(differing(ours[:both], theirs[:both]))

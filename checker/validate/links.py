@@ -29,6 +29,7 @@ from routeproof.checker.validate.link_rows import (
     differing,
     gap_at,
     latest_of,
+    overtaking,
     rows,
     shift_of,
 )
@@ -171,11 +172,9 @@ def compare(
                 seq = result.first_altered = int(ours[at, SEQ])
                 wanted = f"the next message that {near} sent, at its seq {seq}"
                 seen = "another message, or the same message altered"
-                result.rejections.append(
-                    _unlike_model(run, link, ours[at], theirs[at])
-                    if is_modelled
-                    else _rejection(run, link, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
-                )
+                made = _rejection(run, link, theirs[at], ON_LINKS, wanted, seen, ((near, seq),))
+                made = evolve(made, reason=overtaking(near, theirs[at], said))
+                result.rejections.append(_unlike_model(run, link, ours[at], theirs[at]) if is_modelled else made)
         result.compared += count
         if count:
             latest, taken_until = latest_of(ours, is_core=setting.judging.is_core), int(theirs[-1, SEQ])

@@ -79,3 +79,20 @@ def test_messages_that_never_come_are_told_with_their_age(tmp_path: Path) -> Non
         told = without_reception(told, at)
     [said] = [line for line in judged(told, tmp_path, "observable").remarks if "it may be lost" in line]
     assert said.startswith(f"{far} had not received the message that {near} sent it at seq ")
+
+
+def test_messages_that_overtake_others_are_named(rows: list[Row], tmp_path: Path) -> None:
+    """The receiver handles the later one first."""
+    links = [(row["peer"], row["broker"]) for row in rows[1:] if row["event"] == "receive"]
+    near, far = max(links, key=links.count)
+    mine = [
+        n for n, row in enumerate(rows) if n and (row["peer"], row["broker"], row["event"]) == (near, far, "receive")
+    ]
+    one, other = mine[4:6]
+    swapped = [*rows]
+    swapped[one] = {**rows[one], "message": rows[other]["message"]}
+    swapped[other] = {**rows[other], "message": rows[one]["message"]}
+    [on_link] = [r for r in judged(swapped, tmp_path, "equivalent").rejections if r.rule == "TRC-3"]
+    assert (on_link.broker, on_link.seq) == (far, rows[one]["seq"])
+    assert on_link.reason.startswith(f"{near} sent it later, at seq ")
+    assert on_link.reason.endswith("this link does not keep the order of messages")
