@@ -32,7 +32,7 @@ def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
     """Rows as batches of this schema, the last column of which holds the most."""
     import pyarrow as pa
 
-    _spare_modules()
+    spare_modules()
     schema = _schema(pa, names)
     waiting: list[tuple[Any, ...]] = []
     size = 0
@@ -47,7 +47,7 @@ def batches(names: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Batch]:
 
 
 @cache
-def _spare_modules() -> None:
+def spare_modules() -> None:
     """Keeps the collector of cycles away from what a worker has imported, once a process: PySpark calls it after each
     task, which takes 30 ms otherwise."""
     gc.collect()

@@ -15,7 +15,7 @@ from itertools import count, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from routeproof.checker.spark.rows import Batch, batches, rows_of
+from routeproof.checker.spark.rows import Batch, batches, rows_of, spare_modules
 from routeproof.checker.system.errors import UsageError
 from routeproof.checker.trees.blocks import DocumentBlock, DocumentReport, TreesFrame, encode, joined
 from routeproof.checker.trees.planning import (
@@ -288,6 +288,7 @@ def _start(_: int) -> None:
 
 
 def _call(function: Callable[[Any, Any], Any], shared: Any, task: Any) -> Any:
+    spare_modules()
     return function(shared.value, task)
 
 

@@ -11,6 +11,7 @@ from routeproof.spec.theory.invariants import ROUTING
 from routeproof.spec.theory.invariants.obligations import Induction
 from routeproof.spec.theory.proof import Theorem
 from tests.checker.prove.broken_protocols import BROKEN
+from tests.shown import recorded
 
 RESTS = {"Top": ("Middle",), "Middle": ("Bottom", "Other"), "Bottom": (), "Other": ("Middle",)}
 """Two of them rest on each other."""
@@ -58,6 +59,7 @@ def test_what_rests_on_what_was_not_asked_is_proved_given_that() -> None:
     )
 
 
+@recorded
 def test_no_delivery_is_lost_of_a_broker_that_forwards_nothing_only_given_what_is_false() -> None:
     broken = BROKEN["ForwardsNothing"]
     proof = Induction(ROUTING, handler=broken.handler)
