@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
-import networkx as nx
 from attrs import evolve, field, frozen
-from networkx.algorithms.isomorphism import GraphMatcher
 
 from routeproof.model.fields import Node
 
@@ -56,20 +54,13 @@ class Overlay:
         return tuple(sorted([(u, v) for u, v in self.edges] + [(v, u) for u, v in self.edges]))
 
     @cached_property
-    def _graph(self) -> nx.Graph:
-        graph = nx.Graph()
-        graph.add_nodes_from(self.brokers)
-        graph.add_edges_from(self.edges)
-        return graph
-
-    @cached_property
     def _neighbours(self) -> dict[Node, tuple[Node, ...]]:
-        return {b: tuple(sorted(self._graph[b])) for b in self.brokers}
+        return {broker: tuple(sorted(near)) for broker, near in _adjacent(self.edges, self.brokers).items()}
 
     @cached_property
     def _next_hop(self) -> dict[Node, dict[Node, Node]]:
         """For each destination, every broker's neighbour toward it."""
-        return {to: {child: parent for parent, child in nx.bfs_edges(self._graph, to)} for to in self.brokers}
+        return {to: _tree_from(to, self._neighbours) for to in self.brokers}
 
     def neighbours(self, broker: Node) -> tuple[Node, ...]:
         """In ascending order, which is the order in which a broker settles them."""
@@ -96,7 +87,33 @@ class Overlay:
 
     def automorphisms(self) -> Iterator[dict[Node, Node]]:
         """The ways to rename brokers that leave the links the same."""
-        return GraphMatcher(self._graph, self._graph).isomorphisms_iter()  # type: ignore[no-any-return]  # untyped
+        from networkx import Graph
+        from networkx.algorithms.isomorphism import GraphMatcher
+
+        graph = Graph()
+        graph.add_nodes_from(self.brokers)
+        graph.add_edges_from(self.edges)
+        return GraphMatcher(graph, graph).isomorphisms_iter()  # type: ignore[no-any-return]  # untyped
+
+
+def _adjacent(edges: Iterable[Link], brokers: Iterable[Node]) -> dict[Node, list[Node]]:
+    """Returns the neighbours of each broker."""
+    near: dict[Node, list[Node]] = {broker: [] for broker in brokers}
+    for u, v in edges:
+        near[u].append(v)
+        near[v].append(u)
+    return near
+
+
+def _tree_from(root: Node, near: Mapping[Node, Sequence[Node]]) -> dict[Node, Node]:
+    """Returns the neighbour toward the root for each other broker that is connected with it, the nearest first."""
+    toward: dict[Node, Node] = {}
+    found = [root]
+    for broker in found:
+        new = [each for each in near[broker] if each != root and each not in toward]
+        toward |= dict.fromkeys(new, broker)
+        found += new
+    return toward
 
 
 def _refuse_what_is_no_tree(edges: tuple[Link, ...], brokers: tuple[Node, ...]) -> None:
@@ -109,11 +126,12 @@ def _refuse_what_is_no_tree(edges: tuple[Link, ...], brokers: tuple[Node, ...]) 
     if brokers != tuple(range(1, len(brokers) + 1)):
         missing = next(b for b in range(1, len(brokers) + 1) if b not in brokers)
         raise OverlayError(f"brokers must be numbered 1..n without gaps; {missing} is missing")
-    graph = nx.Graph(edges)
-    if edges and not nx.is_connected(graph):
+    if len(_tree_from(brokers[0], _adjacent(edges, brokers))) < len(brokers) - 1:
         raise OverlayError("the overlay is not connected; expected a tree")
     if len(edges) != len(brokers) - 1:
-        cycle = [u for u, _ in nx.find_cycle(graph)]
+        from networkx import Graph, find_cycle
+
+        cycle = [u for u, _ in find_cycle(Graph(edges))]
         raise OverlayError(f"the overlay has a cycle through brokers {cycle}; expected a tree")
 
 

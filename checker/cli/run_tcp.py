@@ -15,7 +15,6 @@ from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-import networkx as nx
 from attrs import frozen
 
 from routeproof import traces
@@ -151,8 +150,10 @@ def closes_circle(topology: Topology) -> bool:
     """True where nodes could wait for each other in a circle, each for room at the next one. A client never waits for
     room when a broker has sent it something, so that no such circle leads through it.
     """
+    from networkx import Graph, cycle_basis
+
     among = [(u, v) for u, v in topology.channels if u < v and "client" not in (topology.role[u], topology.role[v])]
-    return bool(nx.cycle_basis(nx.Graph(among)))
+    return bool(cycle_basis(Graph(among)))
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

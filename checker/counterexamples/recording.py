@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-import networkx as nx
 from attrs import evolve, field, frozen
 
 from routeproof.checker.system.terminal import count
@@ -222,7 +221,9 @@ class Recording:
 
     def in_causal_order(self) -> list[int]:
         """The events, each behind those before it at its broker, and receptions behind their sendings."""
-        before = nx.DiGraph()
+        from networkx import DiGraph, NetworkXUnfeasible, lexicographical_topological_sort
+
+        before = DiGraph()
         last: dict[str, int] = {}
         for line in self.lines:
             number, broker = line.number, line.row["broker"]
@@ -232,8 +233,8 @@ class Recording:
             )
             last[broker] = number
         order: list[int] = []
-        with suppress(nx.NetworkXUnfeasible):  # what a foreign trace has in a circle comes last
-            for number in nx.lexicographical_topological_sort(before):
+        with suppress(NetworkXUnfeasible):  # what a foreign trace has in a circle comes last
+            for number in lexicographical_topological_sort(before):
                 order.append(number)  # noqa: PERF402 - what came before the circle stays
         known = set(order)
         return order + [line.number for line in self.lines if line.number not in known]

@@ -13,8 +13,6 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import networkx as nx
-
 from routeproof.checker.counterexamples import Replay, is_counterexample, read_named, replay_trace
 from routeproof.checker.counterexamples.record import link_fault
 from routeproof.checker.counterexamples.shown import Shown, ending, fate, ghost_changes, mermaid, table_changes
@@ -46,10 +44,12 @@ def draw(links: Sequence[tuple[str, str]]) -> list[str]:
         return ["a single broker"]
     if len(near) > DRAWN:
         return [f"{count(len(near), 'broker')}, {count(len(links), 'link')}"]
+    from networkx import Graph, is_connected
+
     # A broker where the most links meet is the root; of a line, an end.
     degree = max(len(ends) for ends in near.values())
     root = next(b for b in near if len(near[b]) == (degree if degree > 2 else 1 if 1 in map(len, near.values()) else 2))
-    if len(links) != len(near) - 1 or not nx.is_connected(nx.Graph(links)):
+    if len(links) != len(near) - 1 or not is_connected(Graph(links)):
         return [", ".join(f"{u} -- {v}" for u, v in links)]
     return list(_tree(near, "", root, "", ""))
 
