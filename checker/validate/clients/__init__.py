@@ -9,7 +9,7 @@ stood when, and `obligations` compares what was owed with what came.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from struct import Struct as Row
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -133,6 +133,11 @@ class Deliveries:
         for publication, to, broker, peer, seq, before, time, content in self.columns.T.tolist():
             whom = self.tos[to], self.brokers[broker]
             yield self.ids[publication], Delivered(*whom, seq, before, time, self.peers[peer], content)
+
+
+def numbered(names: Sequence[str], numbers: Mapping[str, int], missing: int) -> Any:
+    """Returns the number of each name, or another where it has none."""
+    return np.fromiter(map(numbers.get, names, repeat(missing)), np.int64, len(names))
 
 
 def joined(many: Sequence[Deliveries]) -> Deliveries:

@@ -15,7 +15,7 @@ from attrs import define, field
 from msgspec import Raw
 
 from routeproof.checker.validate.broker.reasons import does_not_match, nearly_match
-from routeproof.checker.validate.clients import ClientOperation, Delivered, EventPlace, Published
+from routeproof.checker.validate.clients import ClientOperation, Delivered, EventPlace, Published, numbered
 from routeproof.checker.validate.fast.universe import Register
 from routeproof.checker.validate.readiness import ENDLESS, Lifetime
 from routeproof.checker.validate.report import Why
@@ -305,7 +305,7 @@ class Announced:
 
         All are numbers; brokers are places among `names`. Names of clients pass: clients are compared one by one.
         """
-        here = np.array([self._brokers.get(name, NOWHERE) for name in names], np.int64)[brokers]
+        here = numbered(names, self._brokers, NOWHERE)[brokers]
         at = self._made_at[tos]
         since = np.where(at == here, self._made_since[tos], NEVER)
         since[tos == NOBODY] = -1
@@ -319,8 +319,8 @@ class Announced:
 
     def are_asked_by(self, tos: Any, brokers: Any, peers: Any, names: Sequence[str], clients: Sequence[str]) -> Any:
         """Marks deliveries to the only client that ever made the subscription; others may have been asked for too."""
-        here = np.array([self._brokers.get(name, NOWHERE) for name in names], np.int64)[brokers]
-        by = np.array([self._clients.get(name, NOWHERE) for name in clients], np.int64)[peers]
+        here = numbered(names, self._brokers, NOWHERE)[brokers]
+        by = numbered(clients, self._clients, NOWHERE)[peers]
         return (here >= 0) & (by >= 0) & (self._made_at[tos] == here) & (self._made_by[tos] == by)
 
     def asked_by(self, to: str, broker: str, peer: str) -> bool:

@@ -32,6 +32,7 @@ from routeproof.checker.validate.clients import (
     EventPlace,
     Published,
     joined,
+    numbered,
 )
 from routeproof.checker.validate.clients.announced import NOBODY, Announced
 from routeproof.checker.validate.clients.owed import Owed, first_of
@@ -166,7 +167,7 @@ class Obligations:
         places = {id: place for place, id in enumerate(published)}
         width = len(self._announced.numbers) + 1
         about = np.array([places.setdefault(id, len(places)) for id in came.ids], np.int64)[came.columns[PUBLICATION]]
-        tos = np.array([self._announced.numbers.get(to, NOBODY) for to in came.tos], np.int64)[came.columns[TO]]
+        tos = numbered(came.tos, self._announced.numbers, NOBODY)[came.columns[TO]]
         self._extent.deliveries += len(tos)
         pairs = due_to * width + self._announced.number_of_slot[slots], about * width + tos
         every, which = np.unique(np.concatenate(pairs), return_inverse=True)
