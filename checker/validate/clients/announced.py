@@ -77,6 +77,7 @@ class _Entry:
     """
 
     subscription: Subscription | None
+    slot: int = -1
     periods: list[Period] = field(factory=list)
     made: dict[tuple[str, str], int] = field(factory=dict)
     promised: list[Filter] = field(factory=list)
@@ -102,7 +103,7 @@ class Announced:
         self.slots = Register[Subscription](lambda s: s.filter, lambda: EVERY)
         self._subs: dict[str, list[_Entry]] = {}
         self._advs: dict[str, list[_Entry]] = {}
-        self._of: dict[Subscription, _Entry] = {}
+        self._of_slot: list[_Entry] = []
         self._of_client: dict[tuple[str, str], list[int]] = {}
         """By broker and client, as deliveries name it, the slots of what the client subscribed to there."""
         self.askers: set[tuple[str, str, str]] = set()
@@ -117,9 +118,9 @@ class Announced:
         for operation in said:
             self._announce(operation)
         self.numbers: Mapping[str, int] = {id: number for number, id in enumerate(self._subs, 1)}
-        slots = sum(map(len, self._subs.values()))
-        self.number_of_slot = np.array([self.numbers[self.subscription(slot).id] for slot in range(slots)], np.int64)
-        lasting = [self._of[self.subscription(slot)].periods for slot in range(slots)]
+        ids = [self.subscription(slot).id for slot in range(len(self._of_slot))]
+        self.number_of_slot = numbered(ids, self.numbers, NOBODY)
+        lasting = [each.periods for each in self._of_slot]
         self._periods_of = np.array([len(those) for those in lasting], np.int64)
         self._first_period = np.cumsum(self._periods_of) - self._periods_of
         begins = np.array([p.begin for those in lasting for p in those], np.int64)
@@ -182,7 +183,7 @@ class Announced:
         for key in ((operation.at.broker, operation.id), by_client):
             entry.made.setdefault(key, operation.at.seq)
         if entry.subscription is not None:
-            self._of_client.setdefault(by_client, []).append(self.slots.number(entry.subscription))
+            self._of_client.setdefault(by_client, []).append(entry.slot)
         if entry.periods and entry.periods[-1].end is None:
             entry.periods[-1].announce_again(operation)
             return
@@ -213,7 +214,8 @@ class Announced:
             found = _Entry(wanted)
             entries.append(found)
             if wanted is not None:
-                self._of[wanted] = found
+                found.slot = self.slots.number(wanted)
+                self._of_slot.append(found)
         return found
 
     def subscription(self, slot: int) -> Subscription:
@@ -266,7 +268,7 @@ class Announced:
 
     def stays(self, slot: int) -> Iterator[Lifetime]:
         """Yields when a subscription was there, as far as its places tell."""
-        return (p.stay for p in self._of[self.subscription(slot)].periods if p.stay is not None)
+        return (p.stay for p in self._of_slot[slot].periods if p.stay is not None)
 
     def promises(self, publication: Published) -> Iterator[Lifetime]:
         """Yields when the advertisement of a publication was there, at the broker where both were made."""
@@ -284,19 +286,19 @@ class Announced:
         stays = [p.stay for each in self._advs[publication.of] for p in each.periods if len(each.promised) == 1]
         return Why.UNADVERTISED if stays and None not in stays else Why.UNTIMED
 
-    def takers(self, subscription: Subscription) -> set[tuple[str, str]]:
+    def takers(self, slot: int) -> set[tuple[str, str]]:
         """Returns broker and client, as deliveries name it, of those that made a subscription."""
-        return {place for place in self._of[subscription].made if place[1].startswith("@")}
+        return {place for place in self._of_slot[slot].made if place[1].startswith("@")}
 
-    def homes(self, subscription: Subscription) -> list[str]:
+    def homes(self, slot: int) -> list[str]:
         """Returns the brokers at which clients made a subscription."""
-        return sorted({broker for broker, by in self._of[subscription].made if by == subscription.id})
+        return sorted({broker for broker, by in self._of_slot[slot].made if by == self.subscription(slot).id})
 
     def open_since(self, since: Mapping[str, int]) -> Any:
         """Returns by slot from when on it is open what the subscription is owed. `since`: by broker."""
         found = np.full(len(self.number_of_slot), NEVER)
         for slot in range(len(found)) if since else ():
-            made = self._of[self.subscription(slot)].made
+            made = self._of_slot[slot].made
             found[slot] = min(since.get(broker, NEVER) for broker, _ in made)
         return found
 
@@ -363,12 +365,12 @@ class Announced:
         """Did its broker's client ask for it before? `matching`: the slots of what matches, as a mask."""
         named = (came.to, "@") if came.to.startswith("@") else (came.to,)
         mine = (slot for to in named for slot in self._of_client.get((came.broker, to), ()))
-        by_client = (self._of[self.slots.item(slot)] for slot in mine if matching >> slot & 1)
+        by_client = (self._of_slot[slot] for slot in mine if matching >> slot & 1)
         by = {(came.broker, f"@{came.peer}"), (came.broker, "@")}
         return any(
             each.subscription is not None
             and (came.to.startswith("@") or not by.isdisjoint(each.made))
             and min(each.made.get((came.broker, to), NEVER) for to in named) < came.seq
-            and matching >> self.slots.number(each.subscription) & 1
+            and matching >> each.slot & 1
             for each in chain(self._subs.get(came.to, ()), by_client)
         )

@@ -44,7 +44,6 @@ from routeproof.checker.validate.report import Extent, Lost, OpenObligations, Wh
 from routeproof.checker.validate.store import Natural, natural
 from routeproof.checker.validate.traffic import NO_ENDS, Ends, Traffic
 from routeproof.model.filters import Event
-from routeproof.model.messages import Subscription
 from routeproof.traces.messages import Meanings
 
 Column: TypeAlias = Any
@@ -123,7 +122,7 @@ class Obligations:
                 yield from self._of_deliveries(published[id], those, mask_of(matching[mine].tolist()))
                 mine = _rows_of(about, firsts[id])
                 due = slots[mine][owed[mine]].tolist()
-                yield from self._of_owed(published[id], those, map(self._announced.subscription, due))
+                yield from self._of_owed(published[id], those, due)
 
     @property
     def unannounced(self) -> dict[str, OpenObligations]:
@@ -259,15 +258,13 @@ class Obligations:
                 yield Unwanted(publication, each, wrong)
             met.add(_taker(each))
 
-    def _of_owed(
-        self, publication: Published, those: list[Delivered], matching: Iterable[Subscription]
-    ) -> Iterator[Rejection]:
-        """Lost deliveries of a publication. `matching`: the subscriptions to which it is owed. A publication outside
-        its advertisement is owed to none.
+    def _of_owed(self, publication: Published, those: list[Delivered], slots: Iterable[int]) -> Iterator[Rejection]:
+        """Lost deliveries of a publication. `slots`: those of the subscriptions to which it is owed. A publication
+        outside its advertisement is owed to none.
         """
         met, extent = {_taker(each) for each in those}, self._extent
-        for wanted in matching:
-            takers = self._announced.takers(wanted)
+        for slot in slots:
+            wanted, takers = self._announced.subscription(slot), self._announced.takers(slot)
             unnamed = {broker for broker, by in takers if by == "@"}
             if ("", wanted.id) in met or not met.isdisjoint(takers) or any(broker in unnamed for broker, _ in met):
                 continue
@@ -283,7 +280,7 @@ class Obligations:
             extent.lost += 1
             owed = f"{publication.id} delivered to {wanted.id}"
             seen = "no delivery, and no copy in flight when the trace ended"
-            homes = self._announced.homes(wanted)
+            homes = self._announced.homes(slot)
             lost, home = (publication.id, wanted.id, *homes), homes[0] if len(homes) == 1 else ""
             at = publication.at
             extent.note_lost(Lost(at.time, at.broker, at.seq, publication.id, wanted.id, self._run, home))
