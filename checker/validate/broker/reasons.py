@@ -148,8 +148,9 @@ class Reasons:
             gone = next((s for s, hop in self.withdrawn if hop == to and s.filter.matches(event)), None)
             if gone is not None:
                 return f"{none} any more: {there} has withdrawn {_shown(gone)}"
-            near = [f"{_shown(s)} does not: {misfit(s, event)}" for s in nearly_match(mine, event)[:NEAR]]
-            return _joined(none, *near)
+            near = nearly_match(mine, event)[:NEAR]
+            more = [f"no other subscription from {there} does"] if near else [none]
+            return _joined(*(does_not_match(s, id, event) for s in near), *more)
         if not is_missing:
             return f"{there} was sent it before in this step: once, however many subscriptions from there match"
         return f"{id} ({_short(event)}) matches {_shown(match)}, which came from {there}"

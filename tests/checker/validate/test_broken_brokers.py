@@ -77,7 +77,7 @@ TOLD = {
         "publish(p2) (event price = 10, volume = 200) from r4",
         "no further message to r2",
         "publish(p2) to r2",
-        "no subscription from r2 matches p2 (price = 10, volume = 200)",
+        "wide (price > 10) does not match p2: price = 10 does not satisfy price > 10",
     ),
     "drops a message and does not say so": Told(
         "TRC-3, a message that is received over a link was sent over it, once and in order",
