@@ -30,7 +30,7 @@ def test_receptions_that_are_written_after_their_sends(name: str, seed: int, tmp
     report = judged(receives_after_sends(rows_of(name, "none", seed)), tmp_path, "equivalent")
     for event in ("receive", "client"):
         hint = f"seems to write `{event}` after the sends that it causes"
-        assert any(hint in r.reason for r in report.rejections), event
+        assert any(hint in r.cause for r in report.rejections), event
 
 
 def test_a_kind_that_is_declared_and_never_written(tmp_path: Path) -> None:
