@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from sys import hash_info
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from attrs import Factory, frozen
@@ -49,58 +49,45 @@ class _Odd(Exception):
     """Columns that are not what they should be."""
 
 
+Text = TypeVar("Text", str, bytes)
+
+
 @frozen
-class Words:
-    """Strings, by number; -1 is none. `known` is an Arrow array of them."""
+class Words(Generic[Text]):
+    """Texts, by number; -1 is `nothing`. `known` is an Arrow array of them."""
 
     numbers: Column
     known: Any
-    _texts: list[list[str]] = Factory(list)
-    """The strings as a list, once it was asked for; shared by all parts."""
+    nothing: Text
+    _texts: list[list[Text]] = Factory(list)
+    """All texts as a list, once it was asked for; shared by all parts. So are the hashes."""
+    _hashes: list[Column] = Factory(list)
 
-    def part(self, begin: int, end: int) -> Words:
-        return Words(self.numbers[begin:end], self.known, self._texts)
+    def part(self, begin: int, end: int) -> Words[Text]:
+        return Words(self.numbers[begin:end], self.known, self.nothing, self._texts, self._hashes)
 
-    def all_of_them(self) -> list[str]:
+    def all_of_them(self) -> list[Text]:
         if not self._texts:
-            self._texts.append([] if self.known is None else list(self.known.to_pylist()))
+            self._texts.append([] if self.known is None else self.known.to_pylist())
         return self._texts[0]
 
-    def looked_up(self, rows: Column, values: Callable[[str], int | None], nothing: int) -> Column:
+    def looked_up(self, rows: Column, values: Callable[[Text], int | None], nothing: int) -> Column:
         """A number for the string of each of some rows; `nothing` for a string that has none."""
         used, which = np.unique(self.numbers[rows], return_inverse=True)
         texts = self.all_of_them()
         found = (values(texts[n]) if n >= 0 else None for n in used.tolist())
         return np.array([nothing if each is None else each for each in found], np.int64)[which]
 
-    def hashes(self, rows: Column, hashed: Callable[[str], int]) -> Column:
-        """A hash of the text of each of some rows; that of the empty text where there is none."""
-        return np.array([*map(hashed, self.all_of_them()), hashed("")], np.int64)[self.numbers[rows]]
+    def hashes(self, rows: Column, hashed: Callable[[Text], int]) -> Column:
+        """A hash of the text of each of some rows, always the same one."""
+        if not self._hashes:
+            self._hashes.append(np.array([*map(hashed, self.all_of_them()), hashed(self.nothing)], np.int64))
+        return self._hashes[0][self.numbers[rows]]
 
-    def at(self, rows: Column) -> list[str]:
-        """Texts of some rows; empty where there is none."""
+    def at(self, rows: Column) -> list[Text]:
+        """Texts of some rows."""
         texts = self.all_of_them()
-        return [texts[n] if n >= 0 else "" for n in self.numbers[rows].tolist()]
-
-    def bytes_at(self, rows: Column) -> list[bytes]:
-        """Texts of some rows, as they stand in the file."""
-        if self.known is None:
-            return [b""] * len(rows)
-        ends, texts = _texts_of(self.known)
-        numbers = self.numbers[rows]
-        begins, ends = np.where(numbers < 0, 0, (ends[:-1][numbers], ends[1:][numbers])).tolist()
-        return [texts[begin:end] for begin, end in zip(begins, ends, strict=True)]
-
-
-def _texts_of(known: Any) -> tuple[Column, bytes]:
-    """Where each text of an Arrow array begins and ends, and all of them."""
-    import pyarrow as pa
-
-    width = np.dtype(np.int64 if pa.types.is_large_string(known.type) else np.int32)
-    _, ends, texts = known.buffers()
-    ends = np.frombuffer(ends, width)[known.offset : known.offset + len(known) + 1]
-    first, last = int(ends[0]), int(ends[-1])
-    return ends.astype(np.int64) - first, b"" if texts is None else texts.slice(first, last - first).to_pybytes()
+        return [texts[n] if n >= 0 else self.nothing for n in self.numbers[rows].tolist()]
 
 
 @frozen
@@ -116,13 +103,13 @@ class Stretch:
     time: Column
     issued: Column
     line: Column
-    peer: Words
-    to: Words
+    peer: Words[str]
+    to: Words[str]
     message: Column
     """A number for each different publication."""
-    id: Words
-    of: Words
-    attributes: Words
+    id: Words[str]
+    of: Words[str]
+    attributes: Words[bytes]
     number: Column
 
     def __len__(self) -> int:
@@ -130,7 +117,7 @@ class Stretch:
 
     def written(self, rows: Column) -> list[Written]:
         """The publications of some rows: id, advertisement and event."""
-        events: list[bytes | int] = [*self.attributes.bytes_at(rows)]
+        events: list[bytes | int] = [*self.attributes.at(rows)]
         for at, number in enumerate(self.number[rows].tolist()):
             if number >= 0:
                 events[at] = number
@@ -138,8 +125,8 @@ class Stretch:
 
     def keys(self, rows: Column) -> list[int]:
         """The keys of the publications of some rows (`key_of`)."""
-        attributes, numbers = self.attributes.bytes_at(rows), self.number[rows]
-        events = np.where(numbers < 0, np.fromiter(map(hash, attributes), np.int64), numbers % hash_info.modulus)
+        numbers = self.number[rows]
+        events = np.where(numbers < 0, self.attributes.hashes(rows, hash), numbers % hash_info.modulus)
         found: list[int] = (self.id.hashes(rows, hash) ^ self.of.hashes(rows, of_hash) ^ events).tolist()
         return found
 
@@ -230,24 +217,26 @@ class _Columns:
             message = message * (most + 1) + (numbers + 1)
         return message
 
-    def _words_of(self, name: str) -> Words:
-        """All that are known to the column must be names."""
+    def _words_of(self, name: str) -> Words[Any]:
+        """All that are known to the column must be names; attributes are bytes, as they stand in the file."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        array = self._arrays.get(name)
+        array, nothing = self._arrays.get(name), b"" if name == "attributes" else ""
         if array is None or array.null_count == self._size:
-            return Words(np.full(self._size, -1), None)
+            return Words(np.full(self._size, -1), None, nothing)
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         known = array.dictionary
         if not (pa.types.is_string(known.type) or pa.types.is_large_string(known.type)) or known.null_count:
             raise _Odd
-        if name != "attributes":
+        if name == "attributes":
+            known = known.cast(pa.binary() if pa.types.is_string(known.type) else pa.large_binary())
+        else:
             lengths = pc.min_max(pc.utf8_length(known)).as_py()
             if not 0 < lengths["min"] <= lengths["max"] <= NAME_LENGTH:
                 raise _Odd
-        return Words(_filled(array.indices), known)
+        return Words(_filled(array.indices), known, nothing)
 
     def _numbers_of(self, name: str) -> Column:
         """From 0 on; -1 is none."""
