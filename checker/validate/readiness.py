@@ -182,7 +182,7 @@ class Ways:
             return False
         known = self._course_from(near, place)
         for broker, ready in zip(self._names(far, near), self.ready(subscription, advertisement), strict=True):
-            if ready >= self._bounds(known, near, broker)[0]:
+            if ready >= (known.get(broker) or self._bounds(known, near, broker))[0]:
                 return False
         return subscription.until == ENDLESS or self._bounds(known, near, far)[1] < subscription.until
 

@@ -11,6 +11,8 @@ way of a publication is owed it, whatever is in flight elsewhere (`readiness`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -90,14 +92,17 @@ class Owed:
         self, found: Column, published: Sequence[Published], about: Column, slots: Column, drained: Column, ways: Ways
     ) -> None:
         """Marks as owed the pairs whose way was ready although something was in flight elsewhere."""
-        for at in np.flatnonzero(np.isin(found, BY_TIME)).tolist():
-            publication = published[about[at]]
-            if ways.is_on_the_way(publication.digest):
-                continue
-            promised = self._promises(publication)
-            if promised and self._is_ready(publication, slots[at], promised, ways):
-                is_open = drained[about[at]] >= self._open_since[slots[at]]
-                found[at] = Why.CRASHED if is_open else OWED
+        by_time = np.flatnonzero(np.isin(found, BY_TIME))
+        pairs = zip(by_time.tolist(), about[by_time].tolist(), slots[by_time].tolist(), strict=True)
+        ready: list[int] = []
+        for number, those in groupby(pairs, itemgetter(1)):
+            publication = published[number]
+            promised = () if ways.is_on_the_way(publication.digest) else self._promises(publication)
+            if promised:
+                ready += (at for at, _, slot in those if self._is_ready(publication, slot, promised, ways))
+        there = np.array(ready, np.int64)
+        is_open = drained[about[there]] >= self._open_since[slots[there]]
+        found[there] = np.where(is_open, int(Why.CRASHED), OWED)
 
     def _without_times(self, published: Sequence[Published], about: Column, slots: Column, ways: Ways) -> Column:
         """Returns of each pair whether it is owed, without a clock that brokers share."""
