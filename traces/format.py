@@ -8,6 +8,7 @@ versions add their own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Literal, TypeAlias, cast
 
 from attrs import Factory, frozen
@@ -17,7 +18,6 @@ from msgspec import Raw as JsonText
 from routeproof.model.filters import Dialect, FilterError, dialect
 from routeproof.model.filters.interface import quoted, shown
 from routeproof.model.plugins import plugins
-from routeproof.model.reading import did_you_mean
 from routeproof.traces.extensions import extensions
 from routeproof.traces.fields import (
     Name,
@@ -186,8 +186,8 @@ def read_header(raw: object) -> Header:
     row = table("the header", raw)
     missing = [key for key in NEEDED if key not in row]
     for key in row if missing else ():
-        if key not in KNOWN and (meant := did_you_mean(key, missing)):
-            raise TraceError(f"the header has the key {quoted(key)}, which is not read{meant}")
+        if key not in KNOWN and (near := get_close_matches(key.lower(), missing, 1)):
+            raise TraceError(f"the header has the key {quoted(key)}, which is not read (did you mean {near[0]}?)")
     if "routeproof" not in row:
         raise TraceError('the header has no key "routeproof"; expected {"routeproof": 1, "run": ...}')
     if row["routeproof"] != VERSION or type(row["routeproof"]) is not int:
