@@ -19,7 +19,7 @@ from routeproof.checker.validate.broker.canonical import ADDS
 from routeproof.checker.validate.broker.columns import Steps, Stretch, near_of, passes
 from routeproof.checker.validate.broker.comparison import Difference
 from routeproof.checker.validate.broker.messages import MessageMeaning, Unreadable
-from routeproof.checker.validate.broker.model import AcceptedStep, BrokerModel, CoreModel
+from routeproof.checker.validate.broker.model import GONE, AcceptedStep, BrokerModel, CoreModel
 from routeproof.checker.validate.broker.publications import Unpacked
 from routeproof.checker.validate.broker.step import Delivery, LocalNames, Sent, Signs, StepComparison, stranger
 from routeproof.checker.validate.fast import Knowledge
@@ -141,7 +141,8 @@ class BrokerReplay:
             if sender is None:
                 self._reject_peer(seq, peer)
             else:
-                self.signs.look_at_withdrawal(self.model, seq, meant, by_client=False)
+                if meant.kind in GONE:
+                    self.signs.look_at_withdrawal(self.model, seq, meant, by_client=False)
                 self._handle(seq, sender, peer, meant)
         elif self._amnesia is not None:
             self._amnesia.begin((self._neighbours.get(peer, LOCAL), self._names.named(meant), seq))
