@@ -56,7 +56,7 @@ OTHER_ROOMS = {
     "model": frozenset[str](),
     "checker": frozenset({"routeproof.spec", "routeproof.model", "routeproof.traces"}),
     "impl": VOCABULARY,
-    "traces": VOCABULARY | {"routeproof.model.reading"},  # for names that are suggested
+    "traces": VOCABULARY,
 }
 
 # The modules that load what an entry point, a user or a specification names.
