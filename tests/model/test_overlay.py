@@ -39,6 +39,7 @@ def test_one_broker_is_a_tree() -> None:
     assert alone.brokers == (1,)
     assert alone.links == ()
     assert alone.path(1, 1) == (1,)
+    assert list(alone.automorphisms()) == [{1: 1}]
 
 
 def test_a_line_and_the_order_of_its_links() -> None:
