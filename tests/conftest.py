@@ -159,8 +159,8 @@ def _seconds(used: resource.struct_rusage) -> float:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Of `-n auto`, which is the default: one more than there are cores, since tests of processes wait a lot."""
-    return cores() + 1 if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0
+    """Of `-n auto`, which is the default: two more than there are cores, since tests of processes wait a lot."""
+    return cores() + 2 if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
