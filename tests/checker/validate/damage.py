@@ -48,11 +48,16 @@ class Damage:
 
 
 def with_loss(rows: list[Row], rng: random.Random, spare: frozenset[str] = frozenset()) -> tuple[list[Row], str]:
-    """Returns the trace without one delivery of its second half, and the publication that is lost; none of `spare`."""
+    """Returns the trace without one delivery of its second half, and the publication that is lost; none of `spare`, and
+    none of a broker's last step, which may go on after the end of its recording."""
+    last = {row["broker"]: n for n, row in enumerate(rows) if row.get("event") in ("receive", "client")}
     places = [
         n
         for n, row in enumerate(rows)
-        if n > len(rows) // 2 and row["event"] == "deliver" and row["message"]["id"] not in spare
+        if n > len(rows) // 2
+        and row["event"] == "deliver"
+        and n < last[row["broker"]]
+        and row["message"]["id"] not in spare
     ]
     at = rng.choice(places)
     return [*rows[:at], *rows[at + 1 :]], rows[at]["message"]["id"]
