@@ -47,7 +47,7 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
             for seed in range(3):
                 mine = rows_of(instance, policy, seed)
                 where = corruption.spoil(mine)
-                if where is not None:
+                if where is not None and (not name.endswith("never sent") or _goes_on(mine, where)):
                     run = f"{name} {seed}"
                     places[run] = name, where
                     rows += as_run(mine, run)
@@ -55,6 +55,12 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
         found[instance, policy] = path, places
     assert {name for name, _ in found["star4", "active"][1].values()} == set(CORRUPTIONS)
     return found
+
+
+def _goes_on(rows: list[Row], where: Place) -> bool:
+    """False in a broker's last step: what is missing there may come after the end of the recording."""
+    mine = (row for row in rows[1:] if row["broker"] == where.broker and row["seq"] > where.seq)
+    return any(row["event"] in ("receive", "client") for row in mine)
 
 
 LEVELS: tuple[Level, ...] = ("exact", "equivalent", "observable")
