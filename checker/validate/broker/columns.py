@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from attrs import Factory, frozen
 
-from routeproof.checker.validate.broker.publications import Unpacked, Written, of_hash
+from routeproof.checker.validate.broker.publications import Unpacked, Written, id_hash, of_hash
 from routeproof.checker.validate.fast import Knowledge
 from routeproof.checker.validate.fast.bits import numbers_of
 from routeproof.model.overlay import LOCAL, Node
@@ -127,7 +127,7 @@ class Stretch:
         """The keys of the publications of some rows (`key_of`)."""
         numbers = self.number[rows]
         events = np.where(numbers < 0, self.attributes.hashes(rows, hash), numbers % hash_info.modulus)
-        found: list[int] = (self.id.hashes(rows, hash) ^ self.of.hashes(rows, of_hash) ^ events).tolist()
+        found: list[int] = (self.id.hashes(rows, id_hash) ^ self.of.hashes(rows, of_hash) ^ events).tolist()
         return found
 
 

@@ -67,13 +67,19 @@ class Unpacked:
 
 
 def key_of(id: str, of: str, event: bytes | int) -> int:
-    """A hash of a publication as it was written, made of three that can be found for many at once."""
-    return hash(id) ^ of_hash(of) ^ hash(event)
+    """A hash of a publication as it was written, made of three that can be found for many at once.
+
+    The three differ for equal texts: an id may be the name of an advertisement, or what is published.
+    """
+    return id_hash(id) ^ of_hash(of) ^ hash(event)
+
+
+def id_hash(id: str) -> int:
+    return hash(("id", id))
 
 
 def of_hash(of: str) -> int:
-    """Another one than that of an id: the two may have the same name."""
-    return hash((of,))
+    return hash(("of", of))
 
 
 class Publications:

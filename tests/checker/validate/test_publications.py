@@ -212,3 +212,10 @@ def test_plain_attributes_are_read_fast() -> None:
 
 def test_a_dialect_with_a_reading_of_its_own_reads_all_itself() -> None:
     assert Meanings(evolve(STRICT, name="lower", reading=lambda each: each)).plain(b'{"a":1}') is None
+
+
+def test_names_that_are_what_is_published_have_keys_of_their_own() -> None:
+    """A broker may take the content for the id, and the id for the name of the advertisement."""
+    texts = [f'{{"x":{n}}}' for n in range(30)]
+    written: list[Written] = [(id, of, event.encode()) for id in texts for of in ("", *texts) for event in texts]
+    assert len({key_of(*each) for each in written}) == len(written)
