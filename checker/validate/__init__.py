@@ -38,8 +38,8 @@ TRIED = 200_000
 """Number of events up to which a rejected run is tried under other policies."""
 
 OF_ANY_POLICY = frozenset((*OF_RECORDERS, *SEEN_BY_CLIENTS, ON_LINKS, ON_CLOCKS, ON_PROMISES))
-"""Rules that are judged by the trace alone: a run that breaks one does so under every policy, unless another rejection
-comes first."""
+"""Rules that are judged by the trace alone. A run that breaks one is rejected under every policy: for this rule, or for
+another one that is broken before."""
 
 
 def validate(path: Path, level: Level = "equivalent", protocol: str | None = None, workers: int = 1) -> Report:
